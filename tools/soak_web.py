@@ -3,9 +3,9 @@
     python tools/soak_web.py --rounds 120
 
 In each round a visitor opens a page of its own and plays a game against a network or random games, reloads the page in
-the middle of the game, asks for a hint, analyses the position, watches a search, steps through the lesson and looks at
-the games' pages; then its connection breaks in the middle of a search. The server is a process of its own, whose
-resident memory is printed after every ten rounds. Linux only.
+the middle of the game, asks for a hint, analyses the position, watches a search and a match, steps through the lesson
+and looks at the games' pages; then its connection breaks in the middle of a search. The server is a process of its
+own, whose resident memory is printed after every ten rounds. Linux only.
 """
 
 from __future__ import annotations
@@ -35,11 +35,13 @@ class Page:
         self._socket = socket
 
     async def ask(self, what: str, **fields: Any) -> Any:
-        """The result of a request; events on the way are dropped."""
+        """The result of a request; events on the way are dropped. Raises RuntimeError if it is refused."""
         await self._socket.send(json.dumps({"id": 1, "do": what, **fields}))
         while "id" not in (message := json.loads(await self._socket.recv())):
             pass
-        return message.get("result")
+        if "error" in message:
+            raise RuntimeError(f"{what}: {message['error']}")
+        return message["result"]
 
     async def event(self, name: str) -> dict[str, Any]:
         """The next event of a name."""
@@ -64,10 +66,13 @@ async def one_round(address: str, number: int) -> int:
     """A visitor's hour in fast motion; returns the number of its moves."""
     generator = random.Random(number)
     game = GAMES[number % len(GAMES)]
-    async with websockets.connect(address, max_size=None) as socket:
+    # As browsers, which do not ping; the server does.
+    async with websockets.connect(address, max_size=None, ping_interval=None) as socket:
         page = Page(socket)
         view = await play(page, await page.ask("play.open", game=game, side="0"), MOVES // 2, generator)
-    async with websockets.connect(address, max_size=None) as socket:  # a reload: the address makes the game again
+    async with websockets.connect(
+        address, max_size=None, ping_interval=None
+    ) as socket:  # a reload: the address makes the game again
         page = Page(socket)
         link = view["link"]
         view = await page.ask("play.open", **link)
@@ -77,15 +82,20 @@ async def one_round(address: str, number: int) -> int:
         if not view["over"] and view["mover"] == 0:
             await page.ask("play.hint")
             await page.event("hint")
-        moves = " ".join(link["moves"].split()[:4])
+        moves = " ".join(link["moves"].split()[:2])  # no game ends so early
         await page.ask("games.list")
         await page.ask("games.page", game=game, moves=moves)
         await page.ask("lesson.open", scenario="trap")
         await page.ask("lesson.step", number=100)
         await page.ask("growth.open", game=game, moves=moves)
         await page.ask("growth.step", number=10)
+        for _ in range(4):
+            await page.ask("growth.phase")
         await page.ask("growth.step", number=150)
         while not (await page.event("growth"))["done"]:
+            pass
+        await page.ask("match.open", game="tictactoe", first="rollouts@50", second="random", games=2)
+        while not (await page.event("match"))["over"]:
             pass
         await page.ask("study.open", game=game, moves=moves)
         await page.ask("study.review", simulations=20)

@@ -263,7 +263,7 @@ def test_keyboard_alone(visit: Open) -> None:
     "where",
     [
         "#/play?game=chess&side=0&vs=random",
-        *("#/learn", "#/games", "#/games?name=go9", "#/analyse", "#/search", "#/runs"),
+        *("#/learn", "#/games", "#/games?name=go9", "#/analyse", "#/match", "#/search", "#/runs"),
     ],
 )
 def test_a_narrow_screen_needs_no_sideways_scrolling(visit: Open, where: str) -> None:
@@ -357,6 +357,32 @@ def test_an_sgf_is_uploaded_and_analysed(visit: Open, tmp_path: Path) -> None:
     page.locator(".heat").first.wait_for()
 
 
+@pytest.mark.parametrize(
+    ("name", "encoding", "text"),
+    [
+        ("game.kif", "cp932", "手合割：平手\n先手：羽生\n後手：森内\n   1 ７六歩(77)\n   2 ３四歩(33)\n   3 投了\n"),  # noqa: RUF001
+        ("game.csa", "ascii", "V2.2\nN+Habu\nN-Moriuchi\nPI\n+\n+7776FU\n-3334FU\n%TORYO\n"),
+    ],
+    ids=["kif", "csa"],
+)
+def test_a_record_of_shogi_is_uploaded(visit: Open, tmp_path: Path, name: str, encoding: str, text: str) -> None:
+    (tmp_path / name).write_bytes(text.encode(encoding))
+    page = visit("#/analyse")
+    says(page, "to move")
+    if not page.get_by_label("A file of games").is_visible():
+        page.get_by_text("Open a game").click()
+    page.get_by_label("A file of games").set_input_files(tmp_path / name)
+    says(page, {"game.kif": "羽生 – 森内", "game.csa": "Habu – Moriuchi"}[name])
+    assert history(page, 2) == ["7g7f", "3c3d"]
+    page.locator(".arrow").first.wait_for(state="attached")  # a vertical line has no width
+    page.get_by_label("Simulations a position").select_option("50")
+    page.get_by_role("button", name="Review the game").click()
+    format = name.rpartition(".")[2].upper()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name=f"Save {format}").click()
+    assert {"KIF": "７六歩", "CSA": "+7776FU"}[format] in Path(saved.value.path()).read_text(encoding="utf-8")
+
+
 def test_a_search_is_stepped_and_rewound(visit: Open) -> None:
     page = visit("#/search?game=tictactoe&moves=b2")
     says(page, "nothing was searched yet")
@@ -368,13 +394,54 @@ def test_a_search_is_stepped_and_rewound(visit: Open) -> None:
     page.get_by_role("button", name="Go back to simulation 10", exact=True).click()
     says(page, "Simulation 10:")
     assert page.locator(".growth").text_content() == before
+    for phase in ("select: the path", "expand: the position after", "evaluate: "):
+        page.get_by_role("button", name="Phase", exact=True).click()
+        says(page, f"Simulation 11, {phase}")
+        assert page.locator(".growth .node.lit").count() >= 2
+        assert page.locator(".growth title").text_content() == "Tree after 10 simulations; c3 would be played"
+    page.get_by_role("button", name="Phase", exact=True).click()
+    says(page, "Simulation 11: ")
+    assert re.search(r"N \d+ +Q [+−]\d\.\d\dP \d+ % +U \d\.\d\d", str(page.locator(".growth").text_content()))
+    page.get_by_role("button", name="Phase", exact=True).click()
+    says(page, "Simulation 12, select")
+    page.get_by_role("button", name="Back", exact=True).click()
+    says(page, "Simulation 11: ")
+    page.get_by_role("slider", name="Simulations of a run").fill("1")
+    page.get_by_role("slider", name="Simulations or phases a second").fill("30")
+    page.get_by_role("button", name="Run", exact=True).click()
+    says(page, "Simulation 20: ")
+    page.wait_for_timeout(300)
+    says(page, "Simulation 20: ")
+    page.get_by_role("button", name="Reset", exact=True).click()
     page.get_by_role("button", name="A hundred simulations").click()
+    says(page, "Simulation 100:")
+    page.get_by_role("button", name="Ten simulations").click()
     says(page, "Simulation 110:")
     page.get_by_role("button", name="After 100", exact=True).click()
     page.locator(".moments li").nth(9).wait_for()
     page.locator('[data-name="a1"]').click()
     says(page, "nothing was searched yet")
     assert "moves=b2+a1" in page.url
+
+
+def test_two_checkpoints_are_pitted_against_each_other(visit: Open) -> None:
+    page = visit("#/runs")
+    page.get_by_role("link", name="Pit two checkpoints").click()
+    page.get_by_label("Simulations of the first player").select_option("10")
+    page.get_by_label("Second player", exact=True).select_option("random")
+    page.get_by_label("Length").select_option("2")
+    page.get_by_role("button", name="Begin").click()
+    says(page, "The match is over after 2 games.")
+    assert "random" in page.url and "Elo of tiny@10 over random: " in page.locator("#main").inner_text()
+    page.get_by_label("Finished games").get_by_role("link").first.click()
+    page.wait_for_url(re.compile("analyse"))
+    page.locator(".board").first.wait_for()
+    page = visit("#/match?game=tictactoe", size=PHONE)
+    page.get_by_label("Length").select_option("200")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_label("Finished games").get_by_role("link").nth(1).wait_for()
+    page.get_by_role("button", name="Stop").click()
+    says(page, "Stopped after")
 
 
 def test_a_run_is_watched(visit: Open) -> None:
@@ -403,6 +470,15 @@ def test_pictures_of_the_documentation(visit: Open) -> None:
     page.get_by_role("button", name="Ten simulations").click()
     says(page, "Simulation 10")
     picture(page, "learn")
+    page = visit("#/search?game=tictactoe&moves=b2+b3", size={"width": 1360, "height": 830})
+    says(page, "nothing was searched yet")
+    for number in (10, 20, 30):
+        page.get_by_role("button", name="Ten simulations").click()
+        says(page, f"Simulation {number}:")
+    for phase in ("select", "expand", "evaluate"):
+        page.get_by_role("button", name="Phase", exact=True).click()
+        says(page, f"Simulation 31, {phase}")
+    picture(page, "search")
     page = visit(
         "#/analyse?game=chess&moves=e2e4+e7e5+d1h5+b8c6+f1c4+g8f6+h5f7&ply=5", size={"width": 1000, "height": 700}
     )

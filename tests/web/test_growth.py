@@ -12,7 +12,7 @@ from zerosum.evaluators.evaluator import Evaluations
 from zerosum.games import make, state_after
 from zerosum.play.player import Player, rollouts
 from zerosum.search import SearchConfig, textbook
-from zerosum.web.growth import Growth, Settings
+from zerosum.web.growth import PHASES, Growth, Settings
 
 
 class Steady:
@@ -67,12 +67,60 @@ def test_every_step_can_be_taken_back() -> None:
         assert growth.view() == views[number + 1], "evaluations are remembered, random ones too"
 
 
+def test_the_phases_of_a_simulation_are_shown_one_by_one() -> None:
+    player = steady("connect4")
+    whole, phased = (Growth(player, player.game.initial_state()) for _ in range(2))
+    for number in range(60):
+        before = phased.view()
+        seen = []
+        for phase in PHASES:
+            entry = phased.advance()
+            leaf, view = entry.path[-1], phased.view()
+            assert view["log"][-1]["phase"] == phase and phased.entries[-1] is entry
+            seen.append((bool(leaf.priors) or entry.is_over, view["log"][-1]["value"] is not None, leaf.visits > 0))
+            assert view["simulations"] == number + (phase == "back up")
+            if phase != "back up":
+                assert view["tree"]["N"] == before["tree"]["N"], "nothing is counted before the backup"
+                assert (view["played"], view["arrows"]) == (before["played"], before["arrows"])
+                assert all(node["visits"] for node in phased.most_visited())
+        is_again = entry.is_over and leaf.visits > 1
+        assert seen == [
+            (entry.is_over, False, is_again),
+            (True, False, is_again),
+            (True, True, is_again),
+            (True, True, True),
+        ]
+        whole.step()
+        assert phased.view() == whole.view()
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_a_simulation_under_way_is_taken_back_or_completed(number: int) -> None:
+    player = steady("tictactoe")
+    growth, other = (Growth(player, player.game.initial_state()) for _ in range(2))
+    for _ in range(30):
+        growth.step()
+        other.step()
+    for _ in range(number):
+        growth.advance()
+    with pytest.raises(SettingsError, match="0 to 30"):
+        growth.rewind(31)
+    growth.rewind(30)
+    assert growth.view() == other.view()
+    for _ in range(number):
+        growth.advance()
+    growth.step()
+    other.step()
+    assert growth.num_simulations == 31
+    assert growth.view() == other.view()
+
+
 def test_visits_and_sums_add_up() -> None:
     player = steady("connect4")
     growth = Growth(player, player.game.initial_state())
     for _ in range(100):
         entry = growth.step()
-        assert -1 <= entry.value <= 1 and entry.steps[0].visits == entry.number
+        assert -1 <= entry.json()["value"] <= 1 and entry.steps[0].visits == entry.number
     tree = growth.view()["tree"]
     assert tree["N"] == 101 and sum(child.visits for child in growth.root.children.values()) == 100
     assert growth.view()["moments"] == [100] and len(growth.moments[100]) == 10
@@ -87,7 +135,7 @@ def test_noise_changes_the_roots_priors_alone() -> None:
     player = steady("connect4")
     growth = Growth(player, player.game.initial_state())
     before = dict(growth.root.priors)
-    growth.change(Settings(has_noise=True))
+    growth.change(Settings(noise=0.25))
     after = growth.root.priors
     assert before != after and sum(map(float, after.values())) == pytest.approx(1, abs=1e-5)
 

@@ -1,12 +1,9 @@
-"""A connected page without a socket: requests, events, limits, and ten thousand messages of nonsense."""
+"""A connected page without a socket: requests, events and limits."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +17,7 @@ from zerosum.play.runs import network_at
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.searches import Searches
-from zerosum.web.visit import HANDLERS, House
+from zerosum.web.visit import House
 
 PACKAGE = Path(zerosum.__file__).parent
 LIMITS = Limits(simulations=2000, seconds=5.0, plies=300)
@@ -216,74 +213,3 @@ def test_a_search_in_slices_is_the_search(house: House) -> None:
         module.SLICE_SECONDS = before
     assert sliced.visits == whole.visits and sliced.best_action == whole.best_action
     assert sliced.num_visits == 1500
-
-
-NUM_MESSAGES = 10_000
-
-
-def nonsense(generator: random.Random, depth: int = 0) -> Any:
-    kinds: list[Callable[[], Any]] = [
-        lambda: None,
-        lambda: generator.choice([True, False]),
-        lambda: generator.choice([-1, 0, 1, 2, 3, 7, 10**6, -(10**18), 10**40]),
-        lambda: generator.choice([0.5, -1.5, 1e300, float("inf"), float("nan")]),
-        lambda: generator.choice(
-            [
-                "",
-                "0",
-                "both",
-                "chess",
-                "go9",
-                "nim",
-                "rollouts@3",
-                "random",
-                "../..",
-                "\0",
-                "4 4 3",
-                "e2e4",
-                "<b>",
-                "9" * 50,
-                "pgn",
-                "right",
-            ]
-        ),
-        lambda: "".join(chr(generator.randrange(1, 0x500)) for _ in range(generator.randrange(30))),
-    ]
-    if depth < 3:
-        kinds.append(lambda: [nonsense(generator, depth + 1) for _ in range(generator.randrange(4))])
-        kinds.append(lambda: {str(nonsense(generator, 3)): nonsense(generator, depth + 1) for _ in range(3)})
-    return generator.choice(kinds)()
-
-
-FIELDS = """game side vs moves start clock left seconds rating resigned western flipped action ply format number c
-scenario text simulations lines run runs moment noise fpu index name source""".split()  # noqa: SIM905
-
-
-def test_ten_thousand_messages_of_nonsense_are_answered_with_a_sentence(
-    house: House, caplog: pytest.LogCaptureFixture
-) -> None:
-    generator = random.Random(5)
-
-    async def work(page: Page) -> None:
-        for number in range(NUM_MESSAGES):
-            message: Any = nonsense(generator)
-            if number % 10:
-                message = {generator.choice(FIELDS): nonsense(generator) for _ in range(generator.randrange(6))}
-                message["do"] = generator.choice([*HANDLERS, "play.nothing", nonsense(generator)])
-                message["id"] = generator.choice([number, nonsense(generator)])
-            text = json.dumps(message)
-            if generator.random() < 0.05:
-                text = text[: generator.randrange(len(text) + 1)]
-            reply = await page.visit.answer(text)
-            assert set(reply) in ({"id", "result"}, {"id", "error"})
-            json.dumps(reply)
-            if "error" in reply:
-                assert reply["error"] and "Traceback" not in reply["error"] and "inside" not in reply["error"], (
-                    text,
-                    reply,
-                )
-            page.events.clear()
-
-    with caplog.at_level(logging.INFO):
-        with_page(house, work)
-    assert not [record for record in caplog.records if record.name.startswith("zerosum")], caplog.text

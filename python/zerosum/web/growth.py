@@ -1,4 +1,4 @@
-"""A search being watched: the textbook's (`search/textbook.py`) on any position, one simulation at a time.
+"""A search being watched: the textbook's (`search/textbook.py`) on any position, one simulation or phase at a time.
 
 Each simulation is kept with its changes, so that it can be undone. Evaluations are kept by their moves, so that the
 same steps give the same tree again.
@@ -19,7 +19,7 @@ from zerosum.games import State
 from zerosum.play.analysis import win_rate
 from zerosum.play.player import Player
 from zerosum.search.config import natural_noise_alpha
-from zerosum.search.textbook import NOISE_FRACTION, Node, back_up, evaluate, expand, node_of, q, select, u
+from zerosum.search.textbook import Node, back_up, evaluate, expand, node_of, q, select, u
 from zerosum.web.boards import draw_board, move_cells
 
 MOST_SIMULATIONS = 20_000
@@ -27,6 +27,8 @@ MOMENTS = (100, 1_000, 10_000)
 WIDTHS = (6, 3, 2)
 """Most children that are drawn of the root, of its children, and of their children."""
 SHOWN_NODES = 10
+PHASES = ("select", "expand", "evaluate", "back up")
+SELECT, EXPAND, EVALUATE, BACK_UP = range(4)
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,8 @@ class Settings:
     """c_init of the textbook, on values in [-1, 1]."""
     unvisited_q: float = -1.0
     """Q of a move without visits ("first-play urgency")."""
-    has_noise: bool = False
-    """Whether the root's priors have a quarter of Dirichlet noise, as in self-play."""
+    noise: float = 0.0
+    """Share of Dirichlet noise in the root's priors; self-play has a quarter."""
 
 
 @dataclass
@@ -48,26 +50,38 @@ class Entry:
     number: int
     settings: Settings
     steps: tuple[PathStep, ...]
-    value: float
-    """The value backed up, for the player to move at the root."""
-    is_over: bool
     path: list[Node] = field(repr=False)
-    actions: tuple[int, ...] = ()
-    sums: tuple[float, ...] = ()
+    actions: tuple[int, ...]
+    sums: tuple[float, ...]
     """`value_sum` of the path's nodes before the simulation."""
-    has_expanded: bool = False
-    has_made_leaf: bool = False
+    has_made_leaf: bool
+    is_over: bool
+    """Whether the game is over at the end of the path."""
+    phase: int = SELECT
+    """The newest phase, an index of `PHASES`."""
+    first_value: float = 0.0
+    """The value of the path's end for the first player, from `EXPAND` on."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all phases were made."""
+        return self.phase == BACK_UP
+
+    def value(self, viewer: Node) -> float | None:
+        """The value of the path's end for the player to move at a node; None before `EVALUATE`."""
+        return viewer.sign * self.first_value if self.phase >= EVALUATE else None
 
     def json(self) -> dict[str, Any]:
-        """The simulation as JSON for the page."""
+        """The simulation as JSON for the page; `value` is that of the player to move at the root."""
+        value = self.value(self.path[0])
         return {
             "number": self.number,
             "c": self.settings.c,
             "path": [step.chosen for step in self.steps],
             "steps": [asdict(step) for step in self.steps],
-            "value": round(self.value, 4),
+            "value": None if value is None else round(value, 4),
             "over": self.is_over,
-            "expanded": self.has_expanded,
+            "phase": PHASES[self.phase],
         }
 
 
@@ -91,7 +105,7 @@ class Growth:
 
     def change(self, settings: Settings) -> None:
         """Use other settings from the next simulation on; noise begins a new tree."""
-        has_changed_noise = settings.has_noise != self.settings.has_noise
+        has_changed_noise = settings.noise != self.settings.noise
         self.settings = settings
         if has_changed_noise:
             self.reset()
@@ -101,62 +115,87 @@ class Growth:
         self.entries, self.moments = [], {}
         self.root = self._new_root()
 
+    @property
+    def num_simulations(self) -> int:
+        """Complete simulations."""
+        return len(self.entries) - (0 if self._is_between else 1)
+
     def step(self) -> Entry:
-        """Make one simulation: select, expand and evaluate, back up.
+        """Complete the simulation that is under way, or make one.
 
         Raises:
             SettingsError: the tree has the largest allowed number of simulations.
         """
+        while not (entry := self.advance()).is_done:
+            pass
+        return entry
+
+    def advance(self) -> Entry:
+        """Make the next phase of a simulation; the first one begins a new simulation.
+
+        Raises:
+            SettingsError: the tree has the largest allowed number of simulations.
+        """
+        if self._is_between:
+            self.entries.append(self._select())
+            return self.entries[-1]
+        entry = self.entries[-1]
+        entry.phase += 1
+        if entry.phase == EXPAND:
+            entry.first_value = self._expand(entry)
+        elif entry.phase == BACK_UP:
+            back_up(entry.path, entry.first_value)
+            if entry.number in MOMENTS:
+                self.moments[entry.number] = self.most_visited()
+        return entry
+
+    @property
+    def _is_between(self) -> bool:
+        """Whether no simulation is under way."""
+        return not self.entries or self.entries[-1].is_done
+
+    def _select(self) -> Entry:
         if len(self.entries) >= MOST_SIMULATIONS:
             raise SettingsError(f"the tree has {MOST_SIMULATIONS:,} simulations, which is the limit: begin a new tree.")
         c, unvisited = np.float32(self.settings.c), np.float32(self.settings.unvisited_q)
         path = select(self.game, self.root, c_init=c, unvisited_q=unvisited)
-        leaf = path[-1]
-        steps = tuple(
-            step_of(self.game, node, child, 4, c_init=c, unvisited_q=unvisited)
-            for node, child in itertools.pairwise(path)
-        )
-        actions = tuple(_action(node, child) for node, child in itertools.pairwise(path))
-        outcome = self.game.outcome(leaf.state)
-        is_new = leaf.visits == 0
-        if outcome is None:
-            priors, value = self._evaluated(actions, leaf)
-            expand(self.game, leaf, round_prior(priors))
-        else:
-            value = outcome
-        entry = Entry(
+        edges = list(itertools.pairwise(path))
+        return Entry(
             len(self.entries) + 1,
             self.settings,
-            steps,
-            self.root.sign * value,
-            outcome is not None,
+            tuple(step_of(self.game, node, child, 4, c_init=c, unvisited_q=unvisited) for node, child in edges),
             path,
-            actions,
+            tuple(_action(node, child) for node, child in edges),
             tuple(node.value_sum for node in path),
-            outcome is None,
-            is_new,
+            has_made_leaf=path[-1].visits == 0,
+            is_over=self.game.outcome(path[-1].state) is not None,
         )
-        back_up(path, value)
-        self.entries.append(entry)
-        if entry.number in MOMENTS:
-            self.moments[entry.number] = self.most_visited()
-        return entry
+
+    def _expand(self, entry: Entry) -> float:
+        """Give the path's end its moves; return its value for the first player."""
+        leaf = entry.path[-1]
+        outcome = self.game.outcome(leaf.state)
+        if outcome is not None:
+            return outcome
+        priors, value = self._evaluated(entry.actions, leaf)
+        expand(self.game, leaf, round_prior(priors))
+        return value
 
     def rewind(self, number: int) -> None:
-        """Go back to the tree after `number` simulations.
+        """Go back to the tree after `number` complete simulations.
 
         Raises:
             SettingsError: the tree has fewer simulations.
         """
-        if not 0 <= number <= len(self.entries):
-            raise SettingsError(f"simulation {number} is out of range: 0 to {len(self.entries)}.")
+        if not 0 <= number <= self.num_simulations:
+            raise SettingsError(f"simulation {number} is out of range: 0 to {self.num_simulations}.")
         while len(self.entries) > number:
             entry = self.entries.pop()
-            for node, before in zip(entry.path, entry.sums, strict=True):
-                node.visits -= 1
-                node.value_sum = before
-            if entry.has_expanded:
-                entry.path[-1].priors = {}
+            if entry.is_done:
+                for node, before in zip(entry.path, entry.sums, strict=True):
+                    node.visits -= 1
+                    node.value_sum = before
+            entry.path[-1].priors = {}
             if entry.has_made_leaf:
                 del entry.path[-2].children[entry.actions[-1]]
             self.settings = entry.settings
@@ -168,7 +207,7 @@ class Growth:
         ahead: list[tuple[Node, tuple[int, ...]]] = [(self.root, ())]
         while ahead:
             node, path = ahead.pop()
-            for action, child in node.children.items():
+            for action, child in _visited(node):
                 found.append((child, (*path, action)))
                 ahead.append((child, (*path, action)))
         found.sort(key=lambda one: (-one[0].visits, len(one[1]), one[1]))
@@ -191,17 +230,15 @@ class Growth:
 
     def view(self) -> dict[str, Any]:
         """The data for the page: the tree, the newest simulations, the moves of the root."""
-        root = self.root
-        lit = tuple(self.entries[-1].actions) if self.entries else ()
-        best = max(root.children.items(), key=lambda one: (one[1].visits, root.priors[one[0]]), default=None)
-        total = max(len(self.entries), 1)
-        arrows = sorted(root.children.items(), key=lambda one: -one[1].visits)[:4]
+        root, total = self.root, max(self.num_simulations, 1)
+        best = max(_visited(root), key=lambda one: (one[1].visits, root.priors[one[0]]), default=None)
+        arrows = sorted(_visited(root), key=lambda one: -one[1].visits)[:4]
         return {
             "game": self.game.spec.full_name,
             "by": self.player.own_name,
-            "simulations": len(self.entries),
-            "settings": {"c": self.settings.c, "fpu": self.settings.unvisited_q, "noise": self.settings.has_noise},
-            "tree": self._tree(root, (), lit, WIDTHS),
+            "simulations": self.num_simulations,
+            "settings": {"c": self.settings.c, "fpu": self.settings.unvisited_q, "noise": self.settings.noise},
+            "tree": self._tree(root, (), self.entries[-1] if self.entries else None, WIDTHS),
             "log": [entry.json() for entry in self.entries[-60:]],
             "played": None if best is None else self.game.action_text(self.state, best[0]),
             "arrows": [[move_cells(self.game, self.state, action), child.visits / total] for action, child in arrows],
@@ -209,22 +246,28 @@ class Growth:
             "mover": self.game.player(self.state),
         }
 
-    def _tree(self, node: Node, path: tuple[int, ...], lit: tuple[int, ...], widths: tuple[int, ...]) -> dict[str, Any]:
+    def _tree(self, node: Node, path: tuple[int, ...], last: Entry | None, widths: tuple[int, ...]) -> dict[str, Any]:
         """A node with its most visited children; the path of the newest simulation is always among them."""
-        found: dict[str, Any] = {"N": node.visits, "lit": path == lit[: len(path)] and bool(lit or not path)}
+        lit = last.actions if last else ()
+        found: dict[str, Any] = {"N": node.visits, "lit": path == lit[: len(path)], "children": []}
+        if last and path == lit and not last.is_done:
+            value = last.value(last.path[-2])
+            found |= {"phase": PHASES[last.phase], "v": None if value is None else round(value, 4)}
         if not widths or not node.priors:
-            found["children"] = []
             return found
         visited = sorted(node.priors, key=lambda action: (-_visits(node, action), -float(node.priors[action])))
         shown = visited[: widths[0]]
-        if len(lit) > len(path) and path == lit[: len(path)] and lit[len(path)] not in shown:
+        if len(lit) > len(path) and found["lit"] and lit[len(path)] not in shown:
             shown[-1] = lit[len(path)]
         c, unvisited = np.float32(self.settings.c), np.float32(self.settings.unvisited_q)
-        children = []
         for action in shown:
             child = node.children.get(action)
-            inside = self._tree(child, (*path, action), lit, widths[1:]) if child else {"N": 0, "children": []}
-            children.append(
+            inside = (
+                self._tree(child, (*path, action), last, widths[1:])
+                if child
+                else {"N": 0, "lit": False, "children": []}
+            )
+            found["children"].append(
                 inside
                 | {
                     "move": self.game.action_text(node.state, action),
@@ -233,16 +276,16 @@ class Growth:
                     "U": round(float(u(node, action, c)), 4),
                 }
             )
-        found["children"] = children
-        found["more"] = len(node.priors) - len(children)
+        found["more"] = len(node.priors) - len(shown)
         return found
 
     def _new_root(self) -> Node:
         root = node_of(self.game, self.state)
         priors, value = self._evaluated((), root)
-        if self.settings.has_noise:
+        if self.settings.noise:
             noise = dirichlet_noise(self._seed, 0, 0, natural_noise_alpha(self.game), len(priors))
-            priors = (1 - NOISE_FRACTION) * priors + NOISE_FRACTION * noise
+            share = np.float32(self.settings.noise)
+            priors = (1 - share) * priors + share * noise
         expand(self.game, root, priors)
         back_up([root], value)
         return root
@@ -251,6 +294,11 @@ class Growth:
         if actions not in self._known:
             self._known[actions] = evaluate(self.game, self.player.evaluator, node)
         return self._known[actions]
+
+
+def _visited(node: Node) -> list[tuple[int, Node]]:
+    """The children with visits; a child that a simulation under way has selected first has none."""
+    return [(action, child) for action, child in node.children.items() if child.visits]
 
 
 def _visits(node: Node, action: int) -> int:

@@ -53,6 +53,13 @@ async def growth_step(visit: Visit, fields: Fields) -> dict[str, Any]:
     return _view(visit)
 
 
+async def growth_phase(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Make the next phase of a simulation."""
+    visit.stop("growth")
+    await visit.house.searches.call(_growth(visit).advance)
+    return _view(visit)
+
+
 async def growth_settings(visit: Visit, fields: Fields) -> dict[str, Any]:
     """Change the settings. The tree stays unless the noise changes."""
     growth = _growth(visit)
@@ -97,10 +104,11 @@ def _growth(visit: Visit) -> Growth:
 
 def _settings(fields: Fields, before: Settings) -> Settings:
     c, fpu = fields.number("c", 0.0, 100.0), fields.number("fpu", -1.0, 1.0)
+    noise = fields.number("noise", 0.0, 1.0)
     return Settings(
         before.c if c is None else c,
         before.unvisited_q if fpu is None else fpu,
-        fields.flag("noise") if fields.has("noise") else before.has_noise,
+        before.noise if noise is None else noise,
     )
 
 
@@ -128,6 +136,7 @@ async def _grow(visit: Visit, growth: Growth, number: int) -> None:
 HANDLERS = {
     "growth.open": growth_open,
     "growth.step": growth_step,
+    "growth.phase": growth_phase,
     "growth.settings": growth_settings,
     "growth.rewind": growth_rewind,
     "growth.reset": growth_reset,

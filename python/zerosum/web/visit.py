@@ -14,8 +14,9 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from zerosum._core import uniform
@@ -24,13 +25,14 @@ from zerosum.base.errors import GameError, SettingsError, ZerosumError, printabl
 from zerosum.games import Rules
 from zerosum.play.player import AlphaBeta, Player, RandomPlay
 from zerosum.play.skill import MOST_SKILL, drawn_action, simulations_of, skilled_search, temperature_of
-from zerosum.web import catalogue, growth_requests, run_requests, study_requests
+from zerosum.web import catalogue, growth_requests, match_requests, run_requests, study_requests
 from zerosum.web.analyses import analysis_json
 from zerosum.web.growth import Growth
 from zerosum.web.lesson import DEFAULT_C, Lesson
 from zerosum.web.lesson_texts import lesson_texts
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
+from zerosum.web.match import Match
 from zerosum.web.searches import Searches
 from zerosum.web.study import Study
 from zerosum.web.table import Table
@@ -70,6 +72,7 @@ class Visit:
         self.study: Study | None = None
         self.study_shown: dict[str, bool] = {}
         self.growth: Growth | None = None
+        self.match: Match | None = None
 
     # ---- messages
 
@@ -259,7 +262,7 @@ class Visit:
     async def _computer(self, table: Table) -> None:
         while table.is_computers_turn and self.table is table:
             ply = len(table.actions)
-            action, said = await self._chosen(table)
+            action, said = await self.chosen_move(table, self._strength)
             if not table.people:
                 await asyncio.sleep(WATCH_SECONDS)
             if self.table is not table or len(table.actions) != ply or table.is_over:
@@ -267,8 +270,10 @@ class Visit:
             table.play(action)
             self.tell("table", **self._table_view(), said=said)
 
-    async def _chosen(self, table: Table) -> tuple[int, dict[str, Any] | None]:
-        """The computer's move and its analysis."""
+    async def chosen_move(
+        self, table: Table, strength: Mapping[str, float] = MappingProxyType({})
+    ) -> tuple[int, dict[str, Any] | None]:
+        """The computer's move and its analysis, with `seconds` a move or a `rating` if they are given."""
         house, game, state = self.house, table.game, table.state
         player = await asyncio.to_thread(house.library.player, table.computers[table.mover], game)
         draw_ = uniform(house.seed, id(table) % (1 << 31), len(table.actions), "web")
@@ -279,9 +284,9 @@ class Visit:
             depth = player.depth
             found = await house.searches.call(lambda: game.alpha_beta(state, depth=depth, seed=house.seed))
             return found.action, None
-        seconds, temperature = self._strength.get("seconds"), 0.0
+        seconds, temperature = strength.get("seconds"), 0.0
         simulations = None if seconds is not None else player.config.num_simulations
-        if (rating := self._strength.get("rating")) is not None:
+        if (rating := strength.get("rating")) is not None:
             word = table.computers[table.mover]
             skill = await asyncio.to_thread(_skill_for, house.library, word, game, rating)
             if skill < MOST_SKILL:
@@ -403,5 +408,6 @@ HANDLERS: dict[str, Handler] = {
     **study_requests.HANDLERS,
     **growth_requests.HANDLERS,
     **run_requests.HANDLERS,
+    **match_requests.HANDLERS,
 }
 """The requests of a page."""

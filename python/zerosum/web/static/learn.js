@@ -92,6 +92,9 @@ export function show(main, fields) {
     const before = isMid ? Object.fromEntries(entry.backups.map((one) => [one.node, one])) : {};
     // Until the backup has been shown, the numbers are those before it.
     const number = (name) => (before[name] ? { N: before[name].visits - 1, Q: before[name].visits > 1 ? (PARENTS[name] === "root" ? 1 : -1) * before[name].q_before : 0 } : known[name]);
+    const weighed = new Map(isMid ? entry.selections.flat().map((one) => [one.move, one.u]) : []);
+    const curiosity = (name) => weighed.get(name) ?? known[name].U;
+    const played = isMid ? view.log.at(-2)?.played : view.tree.played;
     const path = new Set(entry ? entry.path : []);
     slider.value = view.c;
     shownC.textContent = Number(view.c).toFixed(2);
@@ -100,12 +103,12 @@ export function show(main, fields) {
       const [x1, y1] = PLACES[parent], [x2, y2] = PLACES[name], { N } = number(name);
       const isOpen = parent === "root" || number(parent).N > 0 || (isMid && phase >= 2 && entry.expanded.includes(name));
       shapes.push(s("line", { x1, y1: y1 + 26, x2, y2: y2 - 30, class: `edge${path.has(name) && phase >= 1 ? " lit" : ""}${isOpen ? "" : " closed"}`, "stroke-width": 1.5 + 7 * Math.sqrt(N / most) }));
-      shapes.push(s("text", { x: (x1 + x2) / 2 + (x2 < x1 ? -8 : 8), y: (y1 + y2) / 2 + 4, class: "edge-label", "text-anchor": x2 < x1 ? "end" : "start" }, `P ${known[name].P.toFixed(1)}`));
+      shapes.push(s("text", { x: (x1 + x2) / 2 + (x2 < x1 ? -8 : 8), y: (y1 + y2) / 2 + 4, class: "edge-label", "text-anchor": x2 < x1 ? "end" : "start" }, `P ${known[name].P.toFixed(1)}  U ${curiosity(name).toFixed(2)}`));
     }
     for (const [name, [x, y]] of Object.entries(PLACES)) {
       const isRoot = name === "root", node = isRoot ? { N: view.steps - (isMid ? 1 : 0), Q: 0 } : number(name);
       const isClosed = !isRoot && PARENTS[name] !== "root" && number(PARENTS[name]).N === 0 && !(isMid && phase >= 2 && entry.expanded.includes(name));
-      const isLeaf = entry?.leaf === name && phase === 3, isPlayed = !isRoot && view.tree.played === name && view.steps > 0;
+      const isLeaf = entry?.leaf === name && phase === 3, isPlayed = !isRoot && played === name && view.steps > 0;
       const group = s("g", { class: `node${path.has(name) || (isRoot && entry) ? " lit" : ""}${isClosed ? " closed" : ""}${isLeaf ? " asked" : ""}${isPlayed ? " played" : ""}` });
       const shade = isRoot || !node.N ? "" : node.Q >= 0 ? "good" : "bad";
       group.append(s("rect", { x: x - 62, y: y - 28, width: 124, height: 58, rx: 12, class: `box ${shade}`, "fill-opacity": shade ? 0.15 + 0.6 * Math.abs(node.Q) : 1 }));

@@ -6,6 +6,7 @@ import { connect, forgetListeners } from "./wire.js";
 const PAGES = {
   play: ["Play", () => import("./play.js")],
   analyse: ["Analyse", () => import("./analyse.js")],
+  match: ["Match", () => import("./match.js")],
   search: ["Watch a search", () => import("./search.js"), "Search"],
   learn: ["How it thinks", () => import("./learn.js"), "Lesson"],
   runs: ["Runs", () => import("./runs.js")],

@@ -69,7 +69,7 @@ export function show(main, fields) {
         mayTrain ? h("p", {}, run.live ? h("button", { type: "button", onclick: () => train("runs.stop", { run: run.name }) }, "Stop learning") : h("button", { type: "button", onclick: () => train("runs.train", { run: run.name, minutes: Math.round((run.rows.at(-1)?.minutes ?? 0) + 10) }) }, "Learn for 10 more minutes")) : "",
         h("p", {}, h("a", { className: "button main", href: `#/play?${new URLSearchParams({ game: run.game, vs: run.name })}` }, "Play it"), " ",
           h("a", { className: "button", href: `#/search?${new URLSearchParams({ game: run.game, vs: run.name })}` }, "Watch it search"), " ",
-          ...(run.checkpoints.length > 1 ? [h("span", { className: "dim" }, "or an earlier one: "), ...run.checkpoints.slice(-12).map((one) => h("a", { className: "step", href: `#/play?${new URLSearchParams({ game: run.game, vs: `${run.name} step ${one.step}` })}` }, String(one.step)))] : [])))));
+          ...(run.checkpoints.length > 1 ? [h("a", { className: "button", href: `#/match?${new URLSearchParams({ game: run.game, first: run.name, second: `${run.name} step ${run.checkpoints.at(-2).step}` })}` }, "Pit two checkpoints"), " ", h("span", { className: "dim" }, "or an earlier one: "), ...run.checkpoints.slice(-12).map((one) => h("a", { className: "step", href: `#/play?${new URLSearchParams({ game: run.game, vs: `${run.name} step ${one.step}` })}` }, String(one.step)))] : [])))));
   }
 
   const at = (run, step) => run.rows.find((row) => row.step >= step)?.[axis] ?? run.rows.at(-1)?.[axis] ?? 0;

@@ -1,14 +1,15 @@
-// Watch the textbook's search on any position, simulation by simulation.
+// Watch the textbook's search on any position, phase by phase or simulation by simulation.
 
 import { Board } from "./board.js";
 import { choice, drawing, h, percent, s, toast } from "./dom.js";
 import { setAddress } from "./main.js";
 import { ask, on, whenOpen } from "./wire.js";
 
+const TARGETS = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000];
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 
 export function show(main, fields) {
-  let view = null, link = { game: "connect4", moves: "", vs: "", start: "" }, opponents = [], games = [], timer = null, phase = 4;
+  let view = null, link = { game: "connect4", moves: "", vs: "", start: "" }, opponents = [], games = [], timer = null;
   const board = new Board((action) => go(action), "Position that is searched");
   const tree = s("svg", { class: "growth", role: "img" });
   const says = h("p", { className: "says", role: "status", "aria-live": "polite" });
@@ -20,19 +21,21 @@ export function show(main, fields) {
     const shown = h("output"), input = h("input", { type: "range", min, max, step, "aria-label": label, oninput: () => { shown.textContent = Number(input.value).toFixed(2); }, onchange: () => act("growth.settings", { [name]: Number(input.value) }) });
     return { set: (value) => { input.value = value; shown.textContent = Number(value).toFixed(2); }, element: h("label", {}, `${label} `, input, shown) };
   };
-  const c = slider("c", "c", 0, 10, 0.05), fpu = slider("fpu", "Q of unvisited moves", -1, 1, 0.05);
-  const noise = h("input", { type: "checkbox", onchange: () => act("growth.settings", { noise: noise.checked }) });
-  const speed = h("input", { type: "range", min: 1, max: 30, value: 3, "aria-label": "Simulations a second" });
+  const c = slider("c", "c", 0, 10, 0.05), fpu = slider("fpu", "Q of unvisited moves", -1, 1, 0.05), noise = slider("noise", "noise at the root", 0, 1, 0.05);
+  const target = h("input", { type: "range", min: 0, max: TARGETS.length - 1, value: 3, "aria-label": "Simulations of a run", oninput: () => { shownTarget.textContent = TARGETS[target.value].toLocaleString(); } });
+  const shownTarget = h("output", {}, "100");
+  const speed = h("input", { type: "range", min: 1, max: 30, value: 3, "aria-label": "Simulations or phases a second" });
+  const phases = h("input", { type: "checkbox" });
   const button = (text, title, onclick, className = "") => h("button", { type: "button", title, "aria-label": /[a-z]{3}/i.test(text) ? null : title, onclick, className }, text);
-  const running = button("Run", "Run until stopped", toggle);
+  const running = button("Run", "Run up to this number of simulations", toggle);
   main.append(
     h("h1", {}, "Watch a search"),
-    h("p", { className: "lead" }, "The search of the paper, on any position: each simulation selects a path, evaluates its end and backs the value up. Play moves on the board to search another position."),
+    h("p", { className: "lead" }, "The search of the paper, on any position: each simulation selects a path, expands and evaluates its end, and backs the value up. Play moves on the board to search another position."),
     h("div", { className: "watch" },
       h("section", { className: "panel" }, choosers, board.whole),
       h("section", { className: "panel" },
-        h("div", { className: "row controls" }, button("Step", "One simulation", () => act("growth.step", { number: 1 }), "main"), button("×10", "Ten simulations", () => act("growth.step", { number: 10 })), button("×100", "A hundred simulations", () => act("growth.step", { number: 100 })), button("×1000", "A thousand simulations", () => act("growth.step", { number: 1000 })), button("×10⁴", "Ten thousand simulations", () => act("growth.step", { number: 10000 })), running, button("Back", "Back by one simulation", () => rewind(view.simulations - 1)), button("Reset", "Begin a new tree", () => act("growth.reset"))),
-        h("div", { className: "row sliders" }, c.element, fpu.element, h("label", { className: "check" }, noise, " noise at the root"), h("label", {}, "Speed ", speed)),
+        h("div", { className: "row controls" }, button("Phase", "Show the next phase", () => act("growth.phase"), "main"), button("Step", "One simulation", () => act("growth.step", { number: 1 })), button("×10", "Ten simulations", () => act("growth.step", { number: 10 })), button("×100", "A hundred simulations", () => act("growth.step", { number: 100 })), button("×1000", "A thousand simulations", () => act("growth.step", { number: 1000 })), button("×10⁴", "Ten thousand simulations", () => act("growth.step", { number: 10000 })), running, button("Back", "Back by one simulation", () => rewind(view.simulations - (isUnderWay() ? 0 : 1))), button("Reset", "Begin a new tree", () => act("growth.reset"))),
+        h("div", { className: "row sliders" }, c.element, fpu.element, noise.element, h("label", {}, "Simulations ", target, shownTarget), h("label", {}, "Speed ", speed), h("label", { className: "check" }, phases, " run phase by phase")),
         says, h("div", { className: "scroll" }, tree), weighing),
       h("section", { className: "panel" }, h("h2", {}, "The most visited positions"), h("p", { className: "dim" }, "As figure 4 of the AlphaZero paper shows them: the value as a winning percentage of the player to move at the root, the border as wide as the visits."), h("div", { className: "row moment-buttons" }), figure),
       h("section", { className: "panel" }, h("h2", {}, "Log"), h("p", { className: "dim" }, "Choose a line to go back to it."), log)));
@@ -76,7 +79,8 @@ export function show(main, fields) {
     running.textContent = "Stop";
     const tick = async () => {
       try {
-        render(await ask("growth.step", { number: 1 }));
+        render(await (phases.checked ? ask("growth.phase") : ask("growth.step", { number: 1 })));
+        if (view.simulations >= TARGETS[target.value] && !isUnderWay()) stop();
         if (timer) timer = setTimeout(tick, 1000 / Number(speed.value));
       } catch (error) { stop(); toast(error.message); }
     };
@@ -92,14 +96,26 @@ export function show(main, fields) {
     view = answer;
     c.set(view.settings.c);
     fpu.set(view.settings.fpu);
-    noise.checked = view.settings.noise;
+    noise.set(view.settings.noise);
     const entry = view.log.at(-1);
-    says.textContent = entry ? `Simulation ${entry.number}: ${entry.path.join(" → ")}; ${entry.over ? "the game is over there" : "its end is evaluated"}, ${signed(entry.value)} is backed up. Played now: ${view.played}.` : `${view.by} has looked at the position, and nothing was searched yet.`;
+    says.textContent = entry ? `Simulation ${entry.number}${isUnderWay() ? `, ${entry.phase}` : ""}: ${phaseSays(entry)}` : `${view.by} has looked at the position, and nothing was searched yet.`;
     drawTree();
     board.mark({ arrows: view.arrows.map(([cells, share], index) => [cells, share, index ? "other" : "best"]) });
     weighing.replaceChildren(...(entry ? entry.steps.slice(0, 3).map((step, depth) => h("table", {}, h("caption", {}, depth ? `after ${entry.path.slice(0, depth).join(" ")}` : "at the root"), h("thead", {}, h("tr", {}, ["", "N", "P", "Q", "U", "Q + U"].map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, step.choices.map((one) => h("tr", { className: one.move === step.chosen ? "lit" : "" }, h("th", { scope: "row" }, one.move), h("td", {}, one.visits), h("td", {}, percent(one.prior, 1)), h("td", {}, signed(one.q)), h("td", {}, one.u.toFixed(2)), h("td", {}, signed(one.q + one.u))))))) : []));
-    log.replaceChildren(...[...view.log].reverse().map((one) => h("li", {}, h("button", { type: "button", onclick: () => rewind(one.number), "aria-label": `Go back to simulation ${one.number}` }, h("b", {}, one.number), ` ${one.path.join(" → ")} `, h("span", { className: one.value < 0 ? "bad" : "good" }, signed(one.value)), h("span", { className: "dim" }, one.over ? " the end of the game" : "")))));
+    log.replaceChildren(...[...view.log].reverse().map((one) => h("li", {}, h("button", { type: "button", onclick: () => rewind(one.number), "aria-label": `Go back to simulation ${one.number}` }, h("b", {}, one.number), ` ${one.path.join(" → ")} `, one.value === null ? "" : h("span", { className: one.value < 0 ? "bad" : "good" }, signed(one.value)), h("span", { className: "dim" }, one.over ? " the end of the game" : "")))));
     main.querySelector(".moment-buttons").replaceChildren(h("button", { type: "button", onclick: () => moment(0) }, "Now"), ...view.moments.map((number) => h("button", { type: "button", onclick: () => moment(number) }, `After ${number.toLocaleString()}`)));
+  }
+
+  function isUnderWay() {
+    return view.log.length > 0 && view.log.at(-1).phase !== "back up";
+  }
+
+  function phaseSays(entry) {
+    const end = entry.path.at(-1), deep = entry.path.length > 3 ? `, ${entry.path.length} moves deep` : "";
+    if (entry.phase === "select") return `the path ${entry.path.join(" → ")} has the largest Q + U at each position.`;
+    if (entry.phase === "expand") return entry.over ? `the game is over after ${end}${deep}: there are no moves to add.` : `the position after ${end} joins the tree${deep}, and its moves have the priors of ${view.by}.`;
+    if (entry.phase === "evaluate") return `${entry.over ? "the result is" : `${view.by} gives the value`} ${signed(entry.value)} for the player to move at the root.`;
+    return `${entry.path.join(" → ")}; ${entry.over ? "the game is over there" : "its end is evaluated"}, ${signed(entry.value)} is backed up, with its sign flipped from move to move. Played now: ${view.played}.`;
   }
 
   async function moment(number) {
@@ -115,35 +131,38 @@ export function show(main, fields) {
   }
 
   function drawTree() {
-    const boxes = [], lines = [], wide = 116, high = 50, gap = 12, level = 112;
+    const boxes = [], lines = [], labels = [], wide = 124, high = 34, gap = 12, level = 116;
     let next = 0;
     const most = Math.max(1, ...view.tree.children.map((node) => node.N));
     function place(node, depth, label) {
-      const y = 34 + depth * level;
+      const y = 24 + depth * level;
       let x;
-      const inside = depth < 3 ? node.children.filter((child, index) => child.N > 0 || depth === 0 || index === 0 || child.lit) : [];
+      const isEnd = Boolean(node.phase), isNew = isEnd && node.phase === "select";
+      const inside = node.children.filter((child, index) => child.N > 0 || depth === 0 || index === 0 || child.lit || isEnd);
       if (inside.length) {
         const centres = inside.map((child) => place(child, depth + 1, child.move));
         x = (centres[0] + centres.at(-1)) / 2;
         inside.forEach((child, index) => {
-          lines.push(s("line", { x1: x, y1: y + high / 2, x2: centres[index], y2: y + level - high / 2, class: `edge${child.lit ? " lit" : ""}`, "stroke-width": 1 + 7 * Math.sqrt(child.N / most) }));
-          lines.push(s("text", { x: centres[index], y: y + level - high / 2 - 6, class: "edge-label", "text-anchor": "middle" }, `P ${percent(child.P)} U ${child.U.toFixed(2)}`));
+          lines.push(s("line", { x1: x, y1: y + high / 2, x2: centres[index], y2: y + level - high / 2 - 33, class: `edge${child.lit ? " lit" : ""}`, "stroke-width": 1 + 7 * Math.sqrt(child.N / most) }));
+          const label = (above, text) => s("text", { x: centres[index], y: y + level - high / 2 - above, class: "edge-label", "text-anchor": "middle" }, text);
+          labels.push(label(21, `N ${child.N}  Q ${signed(child.Q)}`), label(6, `P ${percent(child.P)}  U ${child.U.toFixed(2)}`));
         });
       } else {
         x = next + wide / 2 + gap;
         next += wide + gap;
       }
       const shade = depth === 0 || !node.N ? "" : node.Q >= 0 ? "good" : "bad";
-      boxes.push(s("g", { class: `node${node.lit ? " lit" : ""}${depth === 1 && node.move === view.played ? " played" : ""}` },
+      const text = depth ? `${label}${isEnd && node.v !== null ? `  v ${signed(node.v)}` : ""}` : `${label}  N ${node.N}`;
+      boxes.push(s("g", { class: `node${node.lit && view.log.length ? " lit" : ""}${isNew ? " closed" : ""}${isEnd && node.phase !== "select" ? " asked" : ""}${depth === 1 && node.move === view.played ? " played" : ""}` },
         s("rect", { x: x - wide / 2, y: y - high / 2, width: wide, height: high, rx: 9, class: `box ${shade}`, "fill-opacity": shade ? 0.12 + 0.6 * Math.abs(node.Q) : 1 }),
-        s("text", { x, y: y - 4, class: "name" }, label), s("text", { x, y: y + 14, class: "numbers" }, depth ? `N ${node.N}  ${node.N ? `Q ${signed(node.Q)}` : ""}` : `N ${node.N}`)));
+        s("text", { x, y: y + 5, class: "name" }, text)));
       return x;
     }
     place(view.tree, 0, "root");
     const width = Math.max(next + gap, 300);
-    tree.setAttribute("viewBox", `0 0 ${width} ${34 + 3 * level + high}`);
+    tree.setAttribute("viewBox", `0 0 ${width} ${24 + 3 * level + high}`);
     tree.style.minWidth = `${Math.min(width * 0.6, 1100)}px`;
-    tree.replaceChildren(s("title", {}, `Tree after ${view.simulations} simulations; ${view.played ?? "nothing"} would be played`), ...lines, ...boxes);
+    tree.replaceChildren(s("title", {}, `Tree after ${view.simulations} simulations; ${view.played ?? "nothing"} would be played`), ...lines, ...labels, ...boxes);
   }
 
   on("growth", (answer) => { if (view) render(answer); });
