@@ -15,24 +15,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-from kill_cluster import LONGEST_WAIT_S, nodes_of_this_machine
+from kill_cluster import LONGEST_WAIT_S, nodes_of_this_machine, processes_under
 from zerosum.run.metrics import MetricsRow, read_metrics
 
 KINDS = {"one process": 0, "1 actor": 1, "2 actors": 2, "4 actors": 4}
 """Actors of each kind; 0 is self-play without a cluster."""
 NUM_THREADS = 2
 TICK = os.sysconf("SC_CLK_TCK")
-
-
-def processes_under(pid: int) -> Iterator[int]:
-    """A process and all its descendants."""
-    yield pid
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in task.read_text().split():
-            yield from processes_under(int(child))
 
 
 def cpu_seconds(pids: list[int]) -> float:
@@ -44,8 +35,8 @@ def cpu_seconds(pids: list[int]) -> float:
     return total / TICK
 
 
-def games_per_cpu_minute(kind: str, address: str, *, seconds: float, directory: Path) -> float:
-    """The figure of one training; its games are between two rows of metrics."""
+def games_per_cpu_minute(kind: str, address: str, *, seconds: float, directory: Path) -> tuple[float, float]:
+    """The figure of one training, and its evaluations a game; its games are between two rows of metrics."""
     actors, run = KINDS[kind], directory / kind.replace(" ", "-")
     words = ["train", "connect4", "--run", str(run), "--minutes", "10000"]
     settings = ["training.min_positions=1000000000", "selfplay.games_per_worker=32", "strength.budget_share=0"]
@@ -63,7 +54,8 @@ def games_per_cpu_minute(kind: str, address: str, *, seconds: float, directory: 
         while time.monotonic() < started + seconds:
             time.sleep(0.05)
         last = _next_row(run, first.games + 1)
-        return 60 * (last.games - first.games) / (cpu_seconds(roots) - before)
+        games = last.games - first.games
+        return 60 * games / (cpu_seconds(roots) - before), (last.evaluations - first.evaluations) / games
     finally:
         process.send_signal(signal.SIGINT)
         process.wait()
@@ -92,10 +84,13 @@ def main() -> None:
                 tempfile.TemporaryDirectory(prefix="overhead-") as directory,
                 nodes_of_this_machine(num_cpus=4, num_nodes=0) as cluster,
             ):
-                figure = games_per_cpu_minute(
+                figure, evaluations = games_per_cpu_minute(
                     kind, cluster.address, seconds=arguments.seconds, directory=Path(directory)
                 )
-            print(f"round {number + 1}, {kind}: {figure:,.0f} games a CPU-minute", flush=True)
+            print(
+                f"round {number + 1}, {kind}: {figure:,.0f} games a CPU-minute, {evaluations:.0f} evaluations a game",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

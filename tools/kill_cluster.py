@@ -2,12 +2,15 @@
 
     python tools/kill_cluster.py --kills 50 --seed 0
 
-Starts a cluster of a head and two nodes with a CPU each, and a training that plays on it. Each kill is SIGKILL, at a
-random moment, to an actor, to a node (its raylet; another node joins afterwards) or to the learner's process (the same
-command then goes on). After an actor or a node, games must go on to arrive. After the learner, and at the end, the
-files are read by the independent reader of `kill_training.py`: no finished game lost, doubled, changed or against the
-rules; no checkpoint or row lost; every game that the status counted is there. A game that died with its actor leaves
-a gap in the numbers, which is no fault.
+Starts a cluster of a head and two nodes with a CPU each, and a training that plays, learns and rates on it. Each kill
+is SIGKILL, at a random moment, to a self-play actor, to the learner's actor (*device*), to the *rater*, to a node (its
+raylet; another node joins afterwards) or to the process of the command (*learner*; the same command then goes on). Two
+other victims are not killed: a *hung* actor is stopped by SIGSTOP and never continued, and a *cut* node has all its
+processes stopped until the cluster counts it as lost, and continued afterwards, as after a cut of its network. After an
+actor or a node, games must go on to arrive. After the command's process, and at the end, the files are read by the
+independent reader of `kill_training.py`: no finished game lost, doubled, changed or against the rules; no checkpoint or
+row lost; every game that the status counted is there. A game that died with its actor leaves a gap in the numbers,
+which is no fault.
 
 Prints a line per kill and a summary; exit status 1 if there was a fault, and the run is kept.
 """
@@ -38,11 +41,17 @@ from zerosum.cluster.connection import private_environment
 from zerosum.cluster.status import NOW, ClusterStatus
 from zerosum.games import make
 
-VICTIMS = ("actor", "node", "learner")
-AIMS = (0.4, 0.3, 0.3)
-"""How often each is killed."""
+VICTIMS = ("actor", "node", "learner", "hung", "cut", "device", "rater")
+AIMS = (0.25, 0.2, 0.2, 0.1, 0.05, 0.1, 0.1)
+OTHERS = {"device": "ray::DeviceActor", "rater": "ray::RaterActor"}
+"""How the names of other actors' processes begin."""
+"""How often each is killed; a cut takes a minute, the time in which Ray notices it."""
+SILENCE_S = 15
+"""Seconds without an answer after which the training gives an actor up."""
 LONGEST_WAIT_S = 180.0
 """Longest time until games arrive after a kill, on a machine that does other work."""
+HEALED_S = 3.0
+"""Time in which the processes of a healed node go on: whatever they still hand over must not count."""
 NUM_NODES = 2
 """Nodes beside the head."""
 
@@ -74,6 +83,8 @@ class Training:
         """A training in the directory `run`, not started yet."""
         self.run, self._log = run, run.parent / "log.txt"
         settings = [*SETTINGS, "cluster.cpus_per_actor=1", "training.num_checkpoints=5000"]
+        settings += [f"cluster.silence_seconds={SILENCE_S}", "cluster.gpus_per_learner=0", "cluster.num_raters=1"]
+        settings += ["cluster.cpus_per_rater=0"]
         words = ["train", GAME, "--run", str(run), "--steps", "100000", "--seed", str(seed), "--cluster", address]
         self._command = [sys.executable, "-m", "zerosum", *words, *(w for text in settings for w in ("--set", text))]
         self._process: subprocess.Popen[bytes] | None = None
@@ -146,10 +157,13 @@ def kill_many(run: Path, *, kills: list[str], seed: int, after_s: float = 3.0, w
                 before = _check(run, before, status, summary, write)
                 training.start()
             else:
-                _kill_on_cluster(cluster, victim, status, generator)
-                failed = status.num_failures
+                heal = _hit(cluster, victim, status, generator)
+                failed, num_nodes = status.num_failures, status.nodes
                 after = training.wait_for(lambda status, n=failed: status.num_failures > n, "a failure")  # type: ignore[misc]
                 training.wait_for(lambda status, n=after.games: status.games > n, "a game after a failure")  # type: ignore[misc]
+                if heal is not None:
+                    training.wait_for(lambda status, n=num_nodes: status.nodes < n, "the loss of a node")  # type: ignore[misc]
+                    heal()
             summary.kills[victim] += 1
             write(f"kill {summary.kills.total()}: {victim}")
         status = training.wait_for(lambda status: status.games > 0, "a game")
@@ -161,15 +175,66 @@ def kill_many(run: Path, *, kills: list[str], seed: int, after_s: float = 3.0, w
     return summary
 
 
-def _kill_on_cluster(cluster: Any, victim: str, status: ClusterStatus, generator: np.random.Generator) -> None:
-    if victim == "node":
+def _hit(cluster: Any, victim: str, status: ClusterStatus, generator: np.random.Generator) -> Callable[[], None] | None:
+    """Do what happens to a victim; returns what ends it, for a cut."""
+    if victim in ("node", "cut"):
         nodes = list(cluster.worker_nodes)
-        cluster.remove_node(nodes[generator.integers(len(nodes))], allow_graceful=False)
-        cluster.add_node(num_cpus=1, object_store_memory=80 << 20)
-        return
-    pids = [actor.pid for actor in status.actors if actor.pid]
+        node = nodes[generator.integers(len(nodes))]
+        if victim == "cut":
+            return _cut(cluster, node)
+        _replace(cluster, node)
+        return None
+    pids = processes_named(OTHERS[victim]) if victim in OTHERS else [one.pid for one in status.actors if one.pid]
+    _signal(pids[generator.integers(len(pids))], signal.SIGSTOP if victim == "hung" else signal.SIGKILL)
+    return None
+
+
+def _replace(cluster: Any, node: Any) -> None:
+    cluster.remove_node(node, allow_graceful=False)
+    cluster.add_node(num_cpus=1, object_store_memory=80 << 20)
+
+
+def _cut(cluster: Any, node: Any) -> Callable[[], None]:
+    """Stop all processes of a node; returns what continues them and lets another node join."""
+    roots = [info.process.pid for infos in node.all_processes.values() for info in infos]
+    pids = [pid for root in roots for pid in processes_under(root)]
+    for pid in pids:
+        _signal(pid, signal.SIGSTOP)
+
+    def heal() -> None:
+        for pid in pids:
+            _signal(pid, signal.SIGCONT)
+        time.sleep(HEALED_S)
+        _replace(cluster, node)
+
+    return heal
+
+
+def _signal(pid: int, number: int) -> None:
     with contextlib.suppress(ProcessLookupError):
-        os.kill(pids[generator.integers(len(pids))], signal.SIGKILL)
+        os.kill(pid, number)
+
+
+def processes_named(start: str) -> list[int]:
+    """The processes whose name begins so, once there are any. Raises AssertionError after `LONGEST_WAIT_S`."""
+    until = time.monotonic() + LONGEST_WAIT_S
+    while time.monotonic() < until:
+        names = {}
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                names[int(path.parent.name)] = path.read_text(errors="replace")
+        if pids := [pid for pid, name in names.items() if name.startswith(start)]:
+            return pids
+        time.sleep(0.1)
+    raise AssertionError(f"no process {start}* for {LONGEST_WAIT_S:.0f} seconds")
+
+
+def processes_under(pid: int) -> Iterator[int]:
+    """A process and all its descendants."""
+    yield pid
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in task.read_text().split():
+            yield from processes_under(int(child))
 
 
 def _check(run: Path, before: Found, status: ClusterStatus, summary: Summary, write: Write) -> Found:

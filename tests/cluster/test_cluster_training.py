@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 import zerosum
+from web_for_tests import own_game
 from zerosum.base.errors import SettingsError
 from zerosum.cluster import read_events, read_status, status_text
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.shards import read_manifest
+from zerosum.storage import fetch_run
 
 pytestmark = [
     pytest.mark.skipif(
@@ -46,8 +48,13 @@ def train(run: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_training_on_a_local_cluster(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    done = train(run, "--steps", "20", "--cluster", "local", "--verify", "0.5", "--set", "cluster.cpus_per_actor=1")
+    url = (tmp_path / "store").as_uri()
+    words = ["--cluster", "local", "--verify", "0.5", "--set", "cluster.cpus_per_actor=1", "--store", url]
+    done = train(run, "--steps", "20", *words)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert f"Stored in {url}" in done.stdout
+    fetch_run(url, tmp_path / "fetched", report=lambda _: None)
+    assert read_manifest_games(tmp_path / "fetched") == read_manifest_games(run)
     assert "Done." in done.stdout and "plays on" in done.stdout and not done.stderr
     status = read_status(run)
     assert (
@@ -60,6 +67,30 @@ def test_a_training_on_a_local_cluster(tmp_path: Path) -> None:
     done = train(run, "--steps", "24")
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 games under way" not in done.stdout and "games under way" in done.stdout
+
+
+def test_a_node_whose_actors_die_at_their_start_is_refused(tmp_path: Path) -> None:
+    """With no node left the training ends with the reason."""
+    game = own_game(tmp_path)
+    source = tmp_path / "breakthrough.py"
+    source.write_text(source.read_text(encoding="utf-8") + DIES_IN_AN_ACTOR, encoding="utf-8")
+    run, settings = tmp_path / "run", [word for setting in SETTINGS for word in ("--set", setting)]
+    command = [sys.executable, "-m", "zerosum", "train", game, "--run", str(run), *settings, "--steps", "20"]
+    done = subprocess.run([*command, "--cluster", "local"], capture_output=True, text=True, check=False)
+    assert done.returncode and "Traceback" not in done.stdout + done.stderr
+    assert "No node of the cluster can play any more" in done.stderr
+    assert "3 actors in a row failed there" in done.stderr
+    events = read_events(run)
+    words = [event["event"] for event in events if event["event"] in ("failed", "node refused")]
+    assert words[:4] == ["failed", "failed", "failed", "node refused"] and words.count("node refused") == 1
+
+
+DIES_IN_AN_ACTOR = """
+import os, sys
+
+if "default_worker" in sys.argv[0]:  # Ray's worker process
+    os._exit(3)
+"""
 
 
 def read_manifest_games(run: Path) -> int:
@@ -75,10 +106,12 @@ def read_manifest_games(run: Path) -> int:
 def test_kills_of_actors_nodes_and_learners_lose_nothing() -> None:
     """A separate process, because Ray's processes belong to the one that starts them."""
     tool = Path(__file__).parents[2] / "tools" / "kill_cluster.py"
-    command = [sys.executable, str(tool), "--victims", "actor", "learner", "node"]
+    command = [sys.executable, str(tool), "--victims", "actor", "learner", "node", "hung", "device", "rater"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "kills: actor 1, learner 1, node 1" in done.stdout and done.stdout.endswith("0 faults\n")
+    assert "kills: actor 1, learner 1, node 1, hung 1, device 1, rater 1" in done.stdout and done.stdout.endswith(
+        "0 faults\n"
+    )
 
 
 LISTENERS = """

@@ -16,7 +16,7 @@ import pytest
 from runs_for_tests import SETTINGS
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.data_parallel import ParallelLearner, new_learner
-from zerosum.data_parallel.parallel_learner import learning_devices
+from zerosum.data_parallel.parallel_learner import LocalDevices, learning_devices
 from zerosum.games import make
 from zerosum.games.random_play import random_leaves
 from zerosum.learner import Learner, LearnerConfig
@@ -48,7 +48,8 @@ def new_batch(seed: int) -> Batch:
 
 @contextmanager
 def two_devices(config: LearnerConfig, network: NetworkConfig = NETWORK) -> Iterator[ParallelLearner]:
-    learner = ParallelLearner(config, network, SHAPE, initial_weights(network, SHAPE, seed=0), device="cpu")
+    weights = initial_weights(network, SHAPE, seed=0)
+    learner = ParallelLearner(config, network, SHAPE, weights, devices=LocalDevices(2, "cpu"))
     try:
         yield learner
     finally:
@@ -104,7 +105,7 @@ def test_a_resumed_learner_goes_on_alike() -> None:
         state, weights = two.state(), two.weights()
         two.step(new_batch(1), progress=0.2)
         expected = two.weights()
-    resumed = ParallelLearner(CONFIG, NETWORK, SHAPE, weights, device="cpu")
+    resumed = ParallelLearner(CONFIG, NETWORK, SHAPE, weights, devices=LocalDevices(2, "cpu"))
     resumed.load_state(state, step_number=1)
     resumed.step(new_batch(1), progress=0.2)
     assert resumed.step_number == 2
@@ -114,11 +115,11 @@ def test_a_resumed_learner_goes_on_alike() -> None:
 
 def test_a_dead_device_is_a_sentence_and_ends_the_others() -> None:
     with two_devices(CONFIG) as two:
-        pids = [process._process.pid for process in two._processes]
+        pids = [process._process.pid for process in two._handles]
         os.kill(pids[1], signal.SIGKILL)
         with pytest.raises(RunError, match=r"process 2 of 2 \(cpu\) was ended by SIGKILL|process 1 of 2 \(cpu\) ended"):
             two.step(new_batch(0), progress=0)
-        assert all(process._process.poll() is not None for process in two._processes)
+        assert all(process._process.poll() is not None for process in two._handles)
 
 
 def test_bad_numbers_of_devices_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:

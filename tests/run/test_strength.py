@@ -7,19 +7,17 @@ import json
 import re
 from dataclasses import asdict
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from zerosum._core import Leaves
-from zerosum.arena import MatchResult
 from zerosum.base.errors import RunError
 from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import make
 from zerosum.games.rules import GameSize
 from zerosum.network import Checkpoint, CheckpointInfo, initial_weights, save_checkpoint
-from zerosum.play.player import Contestant
 from zerosum.run.config import RunConfig, new_config
+from zerosum.run.rating_games import RatingGames, RatingPlayer
 from zerosum.run.strength import (
     CHUNK,
     EARLY_SHARE,
@@ -153,8 +151,8 @@ def test_without_evaluations_or_time_no_checkpoint_plays(
 def test_without_room_nobody_is_loaded_and_no_link_is_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save_steps(tmp_path, 0, 5)
     strength = strength_of(tmp_path, match("step 5", "random", 60), overrides=("search.num_simulations=64",))
-    for name in ("rollouts", "load_checkpoint", "play_match"):
-        monkeypatch.setattr(f"zerosum.run.strength.{name}", None)
+    for name in ("strength.load_checkpoint", "strength.play_rating_games", "rating_games.rollouts"):
+        monkeypatch.setattr(f"zerosum.run.{name}", None)
     strength.rate(7, UniformEvaluator(), num_evaluations=2000, elapsed_s=1e6)
     strength.rate(7, UniformEvaluator(), num_evaluations=10**7, elapsed_s=0.0)
 
@@ -224,16 +222,13 @@ def test_the_last_checkpoint_is_rated_whatever_other_games_used(
     assert opponents_of(strength, "step 9") == ["rollouts@2"], "and no more than its first games"
 
 
-def test_the_last_checkpoint_climbs_to_the_strongest_anchor_and_meets_it_often(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_last_checkpoint_climbs_to_the_strongest_anchor_and_meets_it_often(tmp_path: Path) -> None:
     """A player that wins every game meets each anchor a few times, and the strongest in as many games as are needed."""
 
-    def won(game: object, first: Contestant, second: Contestant, *, num_games: int, **_: object) -> MatchResult:
-        return SimpleNamespace(points=[1.0] * num_games, evaluations=(10, 0))  # type: ignore[return-value]
+    def won(player: RatingPlayer, opponent: RatingPlayer, *, num_games: int, seed: int) -> RatingGames:
+        return RatingGames([((), 1.0)] * num_games, evaluations=10, seconds=0.1)
 
-    monkeypatch.setattr("zerosum.run.strength.play_match", won)
-    strength = strength_of(tmp_path)
+    strength = Strength(tmp_path, GAME, config_with(), play=won)
     strength.rate_last(9, UniformEvaluator(), num_evaluations=10**6, seconds=1e6)
     met = {
         name: sum(

@@ -33,8 +33,8 @@ from zerosum.selfplay.resignation import new_resignation
 from zerosum.selfplay.worker import num_trees
 from zerosum.selfplay.worker_process import PlayTask, public_class
 
-BLOCK_S = 0.5
-"""Longest time that `deliver` waits for a game."""
+BLOCK_S = 1.0
+"""Time in which `deliver` collects games: a call for each game would cost more than the games' transport."""
 MOST_GAMES = 256
 """Largest number of games in a block."""
 MOST_WAITING = 1024
@@ -130,7 +130,7 @@ class SelfplayActor:
         return self._player.deliver(Orders(), b"")
 
     def deliver(self, orders: bytes, weights: bytes | None) -> bytes:
-        """Obey orders, wait for games for up to `BLOCK_S`, and return a report and a block.
+        """Obey orders, collect games for `BLOCK_S`, and return a report and a block.
 
         Args:
             orders: `Orders` as JSON.
@@ -197,11 +197,15 @@ class _Player:
             if orders.acknowledged >= self._unacknowledged[0]:
                 self._unacknowledged = (0, 0, b"")
             if not self._unacknowledged[0]:
-                self._has_games.wait_for(lambda: self._finished or self._failure or self._is_over, BLOCK_S)
+                self._has_games.wait_for(self._is_block_ready, BLOCK_S)
                 self._seal_block()
             _, num_games, block = self._unacknowledged
             num_waiting = len(self._finished) + num_games
         return pack_reply(self._report(num_waiting), block)
+
+    def _is_block_ready(self) -> bool:
+        needs_ids = self._ids.num_free <= num_ids_wanted(self._task) // 2
+        return needs_ids or len(self._finished) >= MOST_GAMES or self._failure is not None or self._is_over
 
     def _seal_block(self) -> None:
         """Seal the next block, if there are games; the last one also has the games in flight."""

@@ -1,4 +1,4 @@
-"""The settings of self-play on a cluster: `ClusterConfig`."""
+"""The settings of a training on a cluster: `ClusterConfig`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zerosum.base.settings import check, setting
 
 @dataclass(frozen=True)
 class ClusterConfig:
-    """How self-play is spread over a cluster, and which games count. Only `zerosum train --cluster` reads it."""
+    """How a training is spread over a cluster, and which games count. Only `zerosum train --cluster` reads it."""
 
     num_actors: int | None = setting(
         None, "largest number of self-play actors at a time; none is as many as the nodes have room for", low=1
@@ -24,6 +24,25 @@ class ClusterConfig:
     gpus_per_actor: float | None = setting(
         None, "GPUs that an actor asks for; none is 1 on a node with GPUs, 0 on one without", low=0.0, high=64.0
     )
+    gpus_per_learner: float | None = setting(
+        None,
+        "GPUs that each of the learner's actors asks for (learner.num_devices of them); 0 learns on CPUs; none learns"
+        " in the process of the command, without an actor",
+        low=0.0,
+        high=1.0,
+    )
+    cpus_per_learner: int = setting(
+        1, "CPUs that each of the learner's actors asks for; with 0 it shares them with others", low=0, high=256
+    )
+    num_raters: int = setting(
+        0,
+        "actors that play the rating games, while the learner goes on; 0 plays them in the process of the command,"
+        " while the learner waits",
+        low=0,
+        high=64,
+    )
+    cpus_per_rater: int = setting(1, "CPUs that a rater asks for; with 0 it shares them with others", low=0, high=256)
+    gpus_per_rater: float = setting(0.0, "GPUs that a rater asks for", low=0.0, high=1.0)
     max_staleness: int = setting(
         4096,
         "a game is refused if the network of its last search is more learner steps behind the learner than this",

@@ -12,9 +12,11 @@ import logging
 import os
 import secrets
 import shutil
+import signal
 import socket
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -54,6 +56,8 @@ class Node:
     node_id: str
     """Ray's number of the node, in hexadecimal."""
     host: str
+    address: str
+    """Its address as the other nodes see it."""
     cpus: int
     gpus: float
 
@@ -63,12 +67,51 @@ class Node:
         return f"{self.host}:{self.node_id[:6]}"
 
 
+@dataclass(frozen=True)
+class Place:
+    """Room on a node that is kept for an actor."""
+
+    role: str
+    """What the actor is there for, in a word or two."""
+    node: Node
+    cpus: int
+    gpus: float
+
+
 class Connection:
     """An open connection to Ray."""
 
-    def __init__(self, ray: Any) -> None:
+    def __init__(self, ray: Any, address: str) -> None:
         self.ray: Any = ray
         """The module."""
+        self.address = address
+        """Where the cluster is, as `connected` took it."""
+        self.places: list[Place] = []
+        """What is kept for the learner and the raters; self-play has the rest of each node."""
+        self.lost: list[tuple[Place, str]] = []
+        """The places whose actors have ended unexpectedly, and why, in this order."""
+
+    def free(self, node: Node) -> tuple[int, float]:
+        """CPUs and GPUs of a node that no place keeps."""
+        kept = [place for place in list(self.places) if place.node.node_id == node.node_id]
+        return node.cpus - sum(place.cpus for place in kept), node.gpus - sum(place.gpus for place in kept)
+
+    def reserve(self, role: str, *, cpus: int, gpus: float) -> Place:
+        """Keep room on the node that has most of it free.
+
+        Raises:
+            RunError: no node has so much.
+        """
+        fitting = [node for node in self.nodes() if self.free(node)[0] >= cpus and self.free(node)[1] >= gpus]
+        if not fitting:
+            raise RunError(
+                f"No node of the cluster has {cpus} CPUs and {gpus:g} GPUs free for {role}: add a node, or ask for less"
+                " (the settings cluster.*)."
+            )
+        roomiest = max(fitting, key=lambda node: self.free(node)[::-1] if gpus else self.free(node))
+        place = Place(role, roomiest, cpus, gpus)
+        self.places.append(place)
+        return place
 
     def nodes(self) -> list[Node]:
         """The nodes that are alive."""
@@ -76,6 +119,7 @@ class Connection:
             Node(
                 node["NodeID"],
                 printable(str(node["NodeManagerHostname"])),
+                str(node["NodeManagerAddress"]),
                 int(node["Resources"].get("CPU", 0)),
                 float(node["Resources"].get("GPU", 0)),
             )
@@ -91,6 +135,12 @@ class Connection:
         remote = self.ray.remote(actor)
         options = {"num_cpus": cpus, "num_gpus": gpus, "max_restarts": 0, "scheduling_strategy": place}
         return remote.options(**options).remote()
+
+
+def first_line(error: BaseException) -> str:
+    """The cause of one of Ray's errors, without its traceback."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return printable(" ".join(lines[:2]) if lines else type(error).__name__).rstrip(".")
 
 
 @contextlib.contextmanager
@@ -127,7 +177,8 @@ def connected(address: str) -> Iterator[Connection]:
             raise RunError("This process is connected to a Ray cluster already: call ray.shutdown() before a training.")
         try:
             stack.callback(ray.shutdown)
-            ray.init(**options)
+            with _kept_sigterm():
+                ray.init(**options)
         except (ConnectionError, OSError, ValueError, RuntimeError) as error:
             reason = str(error).strip().partition("\n")[0] or type(error).__name__
             if address == LOCAL:
@@ -135,7 +186,21 @@ def connected(address: str) -> Iterator[Connection]:
             raise _no_cluster(address, reason) from error
         if address == LOCAL:
             _require_loopback(ray)
-        yield Connection(ray)
+        yield Connection(ray, address)
+
+
+@contextlib.contextmanager
+def _kept_sigterm() -> Iterator[None]:
+    """Keep this process's answer to SIGTERM, which Ray takes for itself on the main thread.
+
+    Another thread is no way out: the processes that it starts end with it.
+    """
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
 
 
 def _require_answer(address: str) -> None:

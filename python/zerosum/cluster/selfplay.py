@@ -28,10 +28,10 @@ import numpy as np
 
 from zerosum._core import __version__
 from zerosum.base import errors
-from zerosum.base.errors import RunError, ZerosumError, printable
+from zerosum.base.errors import RunError, ZerosumError
 from zerosum.cluster.actor import ActorTask, Orders, Report, SelfplayActor, num_ids_wanted, unpack_reply
 from zerosum.cluster.config import ClusterConfig
-from zerosum.cluster.connection import Connection, Node, connected
+from zerosum.cluster.connection import Connection, Node, first_line
 from zerosum.cluster.ingest import Ingest, Reason
 from zerosum.cluster.status import ActorStatus, ClusterStatus, StatusFiles
 from zerosum.cluster.verification import SearchCheck, Verifier
@@ -44,7 +44,7 @@ from zerosum.selfplay import SelfplayCounts, SelfplayTask
 from zerosum.selfplay.worker import num_trees
 from zerosum.selfplay.worker_process import pack_weights
 
-WAIT_S = 0.05
+WAIT_S = 0.2
 """Longest time between two looks at the training's state."""
 NODES_S = 1.0
 """Time between two counts of the nodes."""
@@ -91,7 +91,7 @@ class ClusterSelfplay:
         task: SelfplayTask,
         checkpoint: Checkpoint,
         *,
-        address: str,
+        connection: Connection,
         config: ClusterConfig,
         game: str,
         store: GameStore,
@@ -99,12 +99,12 @@ class ClusterSelfplay:
         evaluator: EvaluatorConfig,
         report: Callable[[str], None] = print,
     ) -> None:
-        """Self-play that begins with the network of `checkpoint`; nothing is connected before `play`.
+        """Self-play that begins with the network of `checkpoint`; no actor is started before `play`.
 
         Args:
             task: What to play. Its log, its evaluator and its numbers of games stay unused.
             checkpoint: The first network.
-            address: Of the cluster, see `zerosum.cluster.connection.connected`.
+            connection: To the cluster. Actors get the room that its places leave.
             config: The settings.
             game: How an actor finds the game, as `zerosum.games.make` takes it, with an absolute path.
             store: Takes the games; the games in flight in it are continued.
@@ -112,7 +112,7 @@ class ClusterSelfplay:
             evaluator: How an actor evaluates the network, on the devices that Ray gives to it.
             report: Gets a sentence about each event.
         """
-        self._task, self._config, self._address, self._game = task, config, address, game
+        self._task, self._config, self._connection, self._game = task, config, connection, game
         self._store, self._evaluator, self._say = store, evaluator, report
         self._network = checkpoint.info.network
         self._training = secrets.token_hex(8)
@@ -127,7 +127,7 @@ class ClusterSelfplay:
         self._ended_cpu_s = 0.0
         self._failures: Counter[str] = Counter()  # by node, in a row
         self._refused_nodes: dict[str, tuple[str, str]] = {}  # node's number to its name and the reason
-        self._num_failures = 0
+        self._num_failures, self._num_lost = 0, 0  # actors of self-play; others that the events have
         self._nodes: list[Node] = []
         self._said: set[str] = set()
         self._due = dict.fromkeys(("nodes", "status", "row"), 0.0)
@@ -158,11 +158,10 @@ class ClusterSelfplay:
         """Play until `is_enough`; `take` gets each game that counts. While `is_paused` the actors wait.
 
         Raises:
-            RunError: there is no cluster at the address, no node can play, or the store cannot be written.
+            RunError: no node can play, or the store cannot be written.
             ZerosumError: the game's rules failed on an actor, with the message that they would have here.
         """
         with contextlib.ExitStack() as stack:
-            connection = stack.enter_context(connected(self._address))
             self._verifier = self._new_verifier()
             if self._verifier is not None:
                 stack.callback(self._verifier.searches.close)
@@ -179,13 +178,13 @@ class ClusterSelfplay:
             )
             try:
                 while not is_enough():
-                    self._look_at_nodes(connection)
-                    self._take_answers(connection, is_paused=is_paused())
+                    self._look_at_nodes()
+                    self._take_answers(is_paused=is_paused())
                     self._write_status()
-                self._say_farewell(connection)
+                self._say_farewell()
             finally:
                 for name in list(self._actors):
-                    self._end(connection, name)
+                    self._end(name)
                 self._sent = None  # before Ray is shut down
                 with contextlib.suppress(RunError):  # the store's error is the one to show
                     self._write_status(is_over=True)
@@ -199,21 +198,25 @@ class ClusterSelfplay:
 
     # -- who is there
 
-    def _look_at_nodes(self, connection: Connection) -> None:
+    def _look_at_nodes(self) -> None:
         """Start the actors that are missing, wherever there is room."""
         if not self._is_due("nodes", NODES_S):
             return
-        self._nodes = connection.nodes()
+        self._nodes = self._connection.nodes()
         room = 0
         for node in self._nodes:
             cpus, gpus, most = self._room(node)
             if node.node_id in self._refused_nodes:
                 continue
             room += most
-            here = sum(actor.node.node_id == node.node_id for actor in self._actors.values())
-            for _ in range(most - here):
+            here = [name for name, actor in self._actors.items() if actor.node.node_id == node.node_id]
+            for name in here[most:]:  # their room was given to a learner or rater that has lost its node
+                self._files.add("left", actor=name, node=node.name)
+                self._say(f"{name} has ended for {self._others_on(node)}. Its unfinished games are lost.")
+                self._end(name)
+            for _ in range(most - len(here)):
                 if self._config.num_actors is None or len(self._actors) < self._config.num_actors:
-                    self._start(connection, node, cpus=cpus, gpus=gpus)
+                    self._start(node, cpus=cpus, gpus=gpus)
         if not room:
             self._say_once(self._why_no_room())
 
@@ -225,25 +228,31 @@ class ClusterSelfplay:
                 f"No node of the cluster can play any more: {'; '.join(refused)}. The games are saved: remove the cause"
                 " and continue."
             )
+        beside = " and ".join(place.role for place in list(self._connection.places))
         return (
             f"No node of the cluster has room for an actor of {self._config.cpus_per_actor or 1} CPUs and"
-            f" {self._config.gpus_per_actor or 0:g} GPUs (cluster.cpus_per_actor, cluster.gpus_per_actor): waiting for"
-            " one."
+            f" {self._config.gpus_per_actor or 0:g} GPUs (cluster.cpus_per_actor, cluster.gpus_per_actor)"
+            + (f" beside {beside}" if beside else "")
+            + ": waiting for one."
         )
+
+    def _others_on(self, node: Node) -> str:
+        return " and ".join(place.role for place in self._connection.places if place.node.node_id == node.node_id)
 
     def _room(self, node: Node) -> tuple[int, float, int]:
         """CPUs and GPUs of an actor on a node, and the number of actors that it has room for."""
+        free_cpus, free_gpus = self._connection.free(node)
         gpus = self._config.gpus_per_actor
         if gpus is None:
-            gpus = 1.0 if node.gpus >= 1 else 0.0
-        most_by_gpu = int(node.gpus / gpus) if gpus else None
+            gpus = 1.0 if free_gpus >= 1 else 0.0
+        most_by_gpu = int(free_gpus / gpus) if gpus else None
         cpus = self._config.cpus_per_actor
         if cpus is None:
-            cpus = 1 if self._task.game.is_python else max(1, node.cpus // max(1, most_by_gpu or 1))
-        most = node.cpus // cpus
+            cpus = 1 if self._task.game.is_python else max(1, free_cpus // max(1, most_by_gpu or 1))
+        most = free_cpus // cpus
         return cpus, gpus, most if most_by_gpu is None else min(most, most_by_gpu)
 
-    def _start(self, connection: Connection, node: Node, *, cpus: int, gpus: float) -> None:
+    def _start(self, node: Node, *, cpus: int, gpus: float) -> None:
         self._num_started += 1
         name = f"{node.host}/{self._num_started}"
         device = self._evaluator.device
@@ -268,51 +277,51 @@ class ClusterSelfplay:
             num_staggered=all_threads * num_trees(num_games) if self._task.num_staggered else 0,
         )
         running = self._ingest.register(name, num_games=cpus * num_trees(num_games))
-        step, weights = self._weights_reference(connection)
-        handle = connection.new_actor(SelfplayActor, node=node, cpus=cpus, gpus=gpus)
+        step, weights = self._weights_reference()
+        handle = self._connection.new_actor(SelfplayActor, node=node, cpus=cpus, gpus=gpus)
         entries = b"".join(entry for game in running for entry in game_entries(game))
         call = handle.begin.remote(task.to_json(), entries, weights)
         now = time.monotonic()
         self._actors[name] = _Actor(name, node, cpus, gpus, task, handle, call, now, step, played_at=now)
 
-    def _weights_reference(self, connection: Connection) -> tuple[int, Any]:
+    def _weights_reference(self) -> tuple[int, Any]:
         """The newest network in Ray's object store, and its step. It is put there once."""
         with self._lock:
             weights, step = self._weights, self._step
         if self._sent is None or self._sent[0] != step:
             if self._verifier is not None:
                 self._verifier.searches.add_network(step, weights, oldest=step - self._config.max_staleness)
-            self._sent = (step, connection.ray.put(weights))
+            self._sent = (step, self._connection.ray.put(weights))
         return self._sent
 
     # -- answers
 
-    def _take_answers(self, connection: Connection, *, is_paused: bool) -> None:
+    def _take_answers(self, *, is_paused: bool) -> None:
         """Process the answers that are there, and ask these actors again; end those that are silent."""
         waiting = {actor.call: actor for actor in self._actors.values()}
         if not waiting:
             time.sleep(WAIT_S)
             return
-        calls, _ = connection.ray.wait(list(waiting), num_returns=len(waiting), timeout=0)
+        calls, _ = self._connection.ray.wait(list(waiting), num_returns=len(waiting), timeout=0)
         if not calls:
-            calls, _ = connection.ray.wait(list(waiting), num_returns=1, timeout=WAIT_S)
+            calls, _ = self._connection.ray.wait(list(waiting), num_returns=1, timeout=WAIT_S)
         for call in calls:
             actor = waiting[call]
-            if self._take_answer(connection, actor):
-                self._ask(connection, actor, Orders(is_paused=is_paused))
+            if self._take_answer(actor):
+                self._ask(actor, Orders(is_paused=is_paused))
         for actor in list(self._actors.values()):
             if why := self._silence(actor, is_paused=is_paused):
-                self._fail(connection, actor, why)
+                self._fail(actor, why)
 
-    def _take_answer(self, connection: Connection, actor: _Actor) -> bool:
+    def _take_answer(self, actor: _Actor) -> bool:
         """Process an actor's answer. Returns whether the actor goes on; raises the error of a game's rules."""
         try:
-            report, block = unpack_reply(connection.ray.get(actor.call))
-        except connection.ray.exceptions.RayError as error:
-            self._fail(connection, actor, _first_line(error))
+            report, block = unpack_reply(self._connection.ray.get(actor.call))
+        except self._connection.ray.exceptions.RayError as error:
+            self._fail(actor, first_line(error))
             return False
         except (ValueError, KeyError, TypeError, struct.error) as error:
-            self._fail(connection, actor, f"its answer cannot be read ({error})")
+            self._fail(actor, f"its answer cannot be read ({error})")
             return False
         is_first, actor.has_answered = not actor.has_answered, True
         if report.counts.evaluations > actor.report.counts.evaluations or report.num_waiting:
@@ -320,14 +329,14 @@ class ClusterSelfplay:
             self._failures.pop(actor.node.node_id, None)
         actor.report = report
         if report.failure is not None:
-            self._fail_by_report(connection, actor, is_first=is_first)
+            self._fail_by_report(actor, is_first=is_first)
             return False
         if is_first:
             self._files.add("joined", actor=actor.name, node=actor.node.name, evaluator=report.evaluator)
             self._say(f"  {actor.name} plays on {actor.node.name}: {actor.threads} threads, {report.evaluator}.")
-        return not block or self._take_block(connection, actor, block)
+        return not block or self._take_block(actor, block)
 
-    def _take_block(self, connection: Connection, actor: _Actor, block: bytes) -> bool:
+    def _take_block(self, actor: _Actor, block: bytes) -> bool:
         """Offer a block to the ingest. Returns whether its sender goes on."""
         receipt = self._ingest.offer(actor.name, block)
         if receipt.refused:
@@ -337,11 +346,11 @@ class ClusterSelfplay:
                 self._say_once(f"Games are refused: {receipt.why}. Further ones are counted.", key=reason)
         if refusal := self._ingest.senders[actor.name].refusal:
             self._refuse_node(actor.node, refusal)
-            self._fail(connection, actor, refusal)
+            self._fail(actor, refusal)
             return False
         return True
 
-    def _ask(self, connection: Connection, actor: _Actor, orders: Orders) -> None:
+    def _ask(self, actor: _Actor, orders: Orders) -> None:
         """Call an actor again: acknowledge its games, lease numbers, send a new network."""
         sender, wanted = self._ingest.senders[actor.name], num_ids_wanted(actor.task)
         if actor.report.num_free_ids <= wanted // 2 and not orders.is_over:
@@ -350,7 +359,7 @@ class ClusterSelfplay:
         orders = dataclasses.replace(orders, acknowledged=sender.acknowledged)
         weights = None
         if actor.step_sent != self._step and not orders.is_over:
-            actor.step_sent, weights = self._weights_reference(connection)
+            actor.step_sent, weights = self._weights_reference()
         actor.is_leaving = orders.is_over
         text = json.dumps(dataclasses.asdict(orders)).encode()
         actor.call, actor.called_at = actor.handle.deliver.remote(text, weights), time.monotonic()
@@ -371,7 +380,7 @@ class ClusterSelfplay:
 
     # -- ends
 
-    def _fail_by_report(self, connection: Connection, actor: _Actor, *, is_first: bool) -> None:
+    def _fail_by_report(self, actor: _Actor, *, is_first: bool) -> None:
         assert actor.report.failure is not None
         name, message = actor.report.failure
         if name and not is_first:
@@ -380,9 +389,9 @@ class ClusterSelfplay:
         # An error at the begin is the node's: another version, a device that it does not have.
         if is_first:
             self._refuse_node(actor.node, message)
-        self._fail(connection, actor, message.strip().splitlines()[-1])
+        self._fail(actor, message.strip().splitlines()[-1])
 
-    def _fail(self, connection: Connection, actor: _Actor, why: str) -> None:
+    def _fail(self, actor: _Actor, why: str) -> None:
         """End an actor that failed. Another one takes its place, unless its node fails again and again."""
         self._num_failures += 1
         self._files.add("failed", actor=actor.name, node=actor.node.name, why=why)
@@ -391,7 +400,7 @@ class ClusterSelfplay:
         self._failures[node_id] += 1
         if self._failures[node_id] >= MOST_FAILURES:
             self._refuse_node(actor.node, f"{MOST_FAILURES} actors in a row failed there, the last one: {why}")
-        self._end(connection, actor.name)
+        self._end(actor.name)
 
     def _refuse_node(self, node: Node, why: str) -> None:
         if node.node_id not in self._refused_nodes:
@@ -399,36 +408,39 @@ class ClusterSelfplay:
             self._files.add("node refused", node=node.name, why=why)
             self._say(f"{node.name} gets no actors any more: {why}.")
 
-    def _end(self, connection: Connection, name: str) -> None:
+    def _end(self, name: str) -> None:
         actor = self._actors.pop(name)
         self._ended += actor.report.counts
         self._ended_cpu_s += actor.report.cpu_s
         self._ingest.dismiss(name)
-        connection.ray.kill(actor.handle)
+        self._connection.ray.kill(actor.handle)
 
-    def _say_farewell(self, connection: Connection) -> None:
+    def _say_farewell(self) -> None:
         """Take the last blocks of all actors, with their games in flight, which the next process continues."""
         until = time.monotonic() + FAREWELL_S
         while self._actors and time.monotonic() < until:
             waiting = {actor.call: actor for actor in self._actors.values()}
-            calls, _ = connection.ray.wait(list(waiting), num_returns=1, timeout=WAIT_S)
+            calls, _ = self._connection.ray.wait(list(waiting), num_returns=1, timeout=WAIT_S)
             for call in calls:
                 actor = waiting[call]
-                if not self._take_answer(connection, actor):
+                if not self._take_answer(actor):
                     continue
                 if actor.is_leaving and not actor.report.num_waiting:
                     self._files.add("left", actor=actor.name, node=actor.node.name)
-                    self._end(connection, actor.name)
+                    self._end(actor.name)
                 else:
-                    self._ask(connection, actor, Orders(is_over=True))
+                    self._ask(actor, Orders(is_over=True))
             for actor in list(self._actors.values()):
                 if not actor.has_answered:  # it has not begun, so it has nothing
-                    self._end(connection, actor.name)
+                    self._end(actor.name)
 
     # -- the status
 
     def _write_status(self, *, is_over: bool = False) -> None:
         now = time.monotonic()
+        for place, why in self._connection.lost[self._num_lost :]:
+            self._num_lost += 1
+            self._files.add("failed", actor=place.role, node=place.node.name, why=why)
         if not is_over and not self._is_due("status", STATUS_S):
             return
         for actor in self._actors.values():
@@ -439,14 +451,15 @@ class ClusterSelfplay:
         status = ClusterStatus(
             time=time.strftime("%Y-%m-%d %H:%M:%S"),
             unix_s=time.time(),
-            address=self._address,
+            address=self._connection.address,
             nodes=len(self._nodes),
             step=self._step,
             games=self._ingest.num_games,
             actors=actors,
+            others=[f"{place.role} on {place.node.name}" for place in list(self._connection.places)],
             refused=_by_word(self._ingest.refused),
             refused_nodes=dict(self._refused_nodes.values()),
-            num_failures=self._num_failures,
+            num_failures=self._num_failures + self._num_lost,
             is_over=is_over,
         )
         self._files.write(status)
@@ -501,9 +514,3 @@ class ClusterSelfplay:
 
 def _by_word(refused: Counter[Reason]) -> dict[str, int]:
     return {str(reason): count for reason, count in refused.items()}
-
-
-def _first_line(error: BaseException) -> str:
-    """The cause of one of Ray's errors, without its traceback."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return printable(" ".join(lines[:2]) if lines else type(error).__name__).rstrip(".")

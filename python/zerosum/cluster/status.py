@@ -61,6 +61,8 @@ class ClusterStatus:
     games: int
     """Games that count, of this process."""
     actors: list[ActorStatus] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    """The learner and the raters, as far as they are actors: what each is there for, and its node."""
     refused: dict[str, int] = field(default_factory=dict)
     """Games that did not count, by reason, of all actors so far."""
     refused_nodes: dict[str, str] = field(default_factory=dict)
@@ -168,6 +170,7 @@ def status_text(status: ClusterStatus, events: list[dict[str, Any]], *, now: flo
         ]
         widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
         lines += ["", *("  ".join(map(str.ljust, row, widths)).rstrip() for row in (heads, *rows))]
+    lines += status.others
     lines += [f"node {node} gets no actors: {why}" for node, why in status.refused_nodes.items()]
     if events:
         lines += ["", *map(_event_text, events[-num_events:])]

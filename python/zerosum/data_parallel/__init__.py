@@ -1,8 +1,10 @@
 """A learner on several devices: a process for each device learns from an equal part of every batch.
 
-`parallel_learner.py` is this side, with the methods of `zerosum.learner.Learner`; `device_process.py` is a device's
-side, and `messages.py` what passes between them.
+`parallel_learner.py` is this side, with the methods of `zerosum.learner.Learner`; `device_learner.py` is a device's
+side, `device_process.py` its process on this machine, and `messages.py` what passes between them.
 """
 
+from zerosum.data_parallel.parallel_learner import LearnerDevices as LearnerDevices
+from zerosum.data_parallel.parallel_learner import LearnerLostError as LearnerLostError
 from zerosum.data_parallel.parallel_learner import ParallelLearner as ParallelLearner
 from zerosum.data_parallel.parallel_learner import new_learner as new_learner

@@ -1,10 +1,11 @@
-"""Messages through a pipe: plain values as JSON and arrays as safetensors, so nothing that is read can run code.
+"""Messages as bytes: plain values as JSON and arrays as safetensors, so nothing that is read can run code.
 
 A message is `length of the JSON u64 | length of the arrays u64 | JSON | arrays`, little-endian.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import struct
 from collections.abc import Mapping
@@ -21,13 +22,25 @@ _LENGTHS = struct.Struct("<QQ")
 
 def write_message(pipe: int, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]] | None = None) -> None:
     """Write a message to a file descriptor. Raises OSError if nobody reads."""
+    write_all(pipe, pack_message(values, arrays))
+
+
+def pack_message(values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]] | None = None) -> bytes:
+    """A message as bytes."""
     import safetensors.numpy as safetensors
 
     # safetensors writes the memory of an array as it lies, whatever its strides.
     whole = {name: np.ascontiguousarray(array) for name, array in (arrays or {}).items()}
     text, data = json.dumps(values).encode(), safetensors.save(whole) if whole else b""
-    write_all(pipe, _LENGTHS.pack(len(text), len(data)) + text)
-    write_all(pipe, data)
+    return b"".join((_LENGTHS.pack(len(text), len(data)), text, data))
+
+
+def unpack_message(data: bytes) -> tuple[dict[str, Any], Arrays]:
+    """The inverse of `pack_message`. Raises ValueError if the bytes end within the message."""
+    message = read_message(io.BytesIO(data))
+    if message is None:
+        raise ValueError("the message is cut off")
+    return message
 
 
 def read_message(file: IO[bytes]) -> tuple[dict[str, Any], Arrays] | None:

@@ -1,7 +1,8 @@
 """A learner on several devices, as its caller sees it: a `Learner` whose steps are made by a process a device.
 
 The processes learn what one device would learn from the whole batch: gradients are means over all parts, and batch
-norms take their statistics from all parts. Results differ from one device's only by rounding.
+norms take their statistics from all parts. Results differ from one device's only by rounding. The devices are those of
+this machine (`LocalDevices`) or of a cluster's nodes (`zerosum.cluster.learner.ClusterDevices`).
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.base.settings import to_mapping
 from zerosum.data_parallel import device_process
-from zerosum.data_parallel.device_process import Beginning
+from zerosum.data_parallel.device_learner import Beginning
 from zerosum.data_parallel.messages import Arrays, read_message, write_message
 from zerosum.evaluators.device import torch_devices
 from zerosum.learner import Learner, LearnerConfig, StepReport, batch_targets
@@ -40,12 +41,64 @@ GRACE_S = 10.0
 Weights = dict[str, NDArray[np.float32]]
 
 
+Answer = tuple[dict[str, Any], Arrays]
+Put = Callable[[Answer | None], None]
+"""Gets each answer of a device, and None when the device ends."""
+
+
+class LearnerLostError(RunError):
+    """A device has ended on another machine; the learner can go on elsewhere from the last checkpoint."""
+
+
+class DeviceHandle(Protocol):
+    """A device that answers requests (`device_learner.py`)."""
+
+    def send(self, request: str, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Send a request. If the device has ended, `Put` has got None."""
+
+    def death(self) -> RunError:
+        """The error of its unexpected end."""
+
+    def end(self) -> None:
+        """End it, and wait for its end."""
+
+
+class LearnerDevices(Protocol):
+    """Devices of one kind, which are started when a `ParallelLearner` asks."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Torch's name of each device, where it is."""
+
+    def start(self, place: int, put: Put) -> DeviceHandle:
+        """Start the device of this number."""
+
+    def meeting(self) -> str:
+        """Where the started devices find one another (`Beginning.meeting`)."""
+
+    def close(self) -> None:
+        """Remove what was kept for the meeting."""
+
+
 def new_learner(
-    config: LearnerConfig, network: NetworkConfig, shape: NetworkShape, weights: Weights, *, device: str = "auto"
+    config: LearnerConfig,
+    network: NetworkConfig,
+    shape: NetworkShape,
+    weights: Weights,
+    *,
+    device: str = "auto",
+    devices: LearnerDevices | None = None,
 ) -> Learner | ParallelLearner:
-    """The learner of `config.num_devices` devices, in this process if there is one; arguments as `Learner` has them."""
-    learner = Learner if config.num_devices == 1 else ParallelLearner
-    return learner(config, network, shape, weights, device=device)
+    """A learner of `config.num_devices` devices: in this process if there is one, unless `devices` are given.
+
+    Other arguments are as `Learner` has them.
+
+    Raises:
+        SettingsError: the machine has fewer devices, or torch cannot use one of them.
+    """
+    if devices is None and config.num_devices == 1:
+        return Learner(config, network, shape, weights, device=device)
+    return ParallelLearner(config, network, shape, weights, devices=devices or LocalDevices(config.num_devices, device))
 
 
 def learning_devices(num_devices: int, device: str) -> list[str]:
@@ -66,6 +119,27 @@ def learning_devices(num_devices: int, device: str) -> list[str]:
     return devices[:num_devices]
 
 
+class LocalDevices:
+    """Devices of this machine, each with a process that ends with this one."""
+
+    def __init__(self, num_devices: int, device: str = "auto") -> None:
+        """The first `num_devices` of `device`. Raises SettingsError as `learning_devices`."""
+        self.names: Sequence[str] = learning_devices(num_devices, device)
+        self._directory = tempfile.TemporaryDirectory()
+
+    def start(self, place: int, put: Put) -> DeviceHandle:
+        """Start the process of a device."""
+        return _Process(f"{place + 1} of {len(self.names)} ({self.names[place]})", put)
+
+    def meeting(self) -> str:
+        """The path of a file."""
+        return str(Path(self._directory.name) / "meeting")
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._directory.cleanup()
+
+
 class ParallelLearner:
     """A network in training on several devices. The methods are those of `Learner`.
 
@@ -79,32 +153,29 @@ class ParallelLearner:
         shape: NetworkShape,
         weights: Weights,
         *,
-        device: str = "auto",
+        devices: LearnerDevices,
     ) -> None:
-        """Train these weights on the first `config.num_devices` devices of `device`.
-
-        Raises:
-            SettingsError: the machine has fewer devices, or torch cannot use one of them.
-        """
+        """Train these weights on `config.num_devices` devices."""
         self.config, self.step_number, self.targets = config, 0, batch_targets(config, network)
-        devices = learning_devices(config.num_devices, device)
-        self._directory = tempfile.TemporaryDirectory()
-        self._answers: queue.SimpleQueue[tuple[int, tuple[dict[str, Any], Arrays] | None]] = queue.SimpleQueue()
-        self._processes: list[_Process] = []
-        self._cpu_s = [0.0] * len(devices)
+        assert len(devices.names) == config.num_devices
+        self._devices = devices
+        self._answers: queue.SimpleQueue[tuple[int, Answer | None]] = queue.SimpleQueue()
+        self._handles: list[DeviceHandle] = []
+        self._cpu_s = [0.0] * len(devices.names)
         try:
-            for place, name in enumerate(devices):
-                self._processes.append(_Process(f"{place + 1} of {len(devices)} ({name})", self._put(place)))
-            for place, process in enumerate(self._processes):
+            for place in range(len(devices.names)):
+                self._handles.append(devices.start(place, self._put(place)))
+            meeting = devices.meeting() if len(devices.names) > 1 else ""
+            for place, (handle, name) in enumerate(zip(self._handles, devices.names, strict=True)):
                 beginning = Beginning(
                     learner=to_mapping(config),
                     network=to_mapping(network),
                     shape=dataclasses.asdict(shape),
-                    device=devices[place],
+                    device=name,
                     place=place,
-                    meeting_file=str(Path(self._directory.name) / "meeting"),
+                    meeting=meeting,
                 )
-                process.send("begin", dataclasses.asdict(beginning), weights)
+                handle.send("begin", dataclasses.asdict(beginning), weights)
             self._wait()
         except BaseException:
             self.close()
@@ -112,12 +183,12 @@ class ParallelLearner:
 
     def step(self, batch: Batch, *, progress: float) -> StepReport:
         """As `Learner.step`."""
-        size = len(batch.planes) // len(self._processes)
+        size = len(batch.planes) // len(self._handles)
         arrays = {"planes": batch.planes, "legal_mask": batch.legal_mask}
         arrays |= {name: batch.targets[name] for name in self.targets}
-        for place, process in enumerate(self._processes):
+        for place, handle in enumerate(self._handles):
             part = slice(place * size, (place + 1) * size)
-            process.send("step", {"progress": progress}, {name: array[part] for name, array in arrays.items()})
+            handle.send("step", {"progress": progress}, {name: array[part] for name, array in arrays.items()})
         report = self._wait()[0][0]
         self.step_number += 1
         return StepReport(**report)
@@ -132,8 +203,8 @@ class ParallelLearner:
 
     def load_state(self, state: Mapping[str, NDArray[Any]], *, step_number: int) -> None:
         """As `Learner.load_state`."""
-        for process in self._processes:
-            process.send("load", {"step_number": step_number}, state)
+        for handle in self._handles:
+            handle.send("load", {"step_number": step_number}, state)
         self._wait()
         self.step_number = step_number
 
@@ -144,37 +215,37 @@ class ParallelLearner:
 
     def close(self) -> None:
         """End all processes. Further calls of other methods are not allowed."""
-        for process in self._processes:
-            process.end()
-        self._directory.cleanup()
+        for handle in self._handles:
+            handle.end()
+        self._devices.close()
 
     def _ask(self, request: str) -> Arrays:
-        for process in self._processes:
-            process.send(request, {}, {})
+        for handle in self._handles:
+            handle.send(request, {}, {})
         return self._wait()[0][1]
 
-    def _put(self, place: int) -> Callable[[tuple[dict[str, Any], Arrays] | None], None]:
+    def _put(self, place: int) -> Put:
         return lambda answer: self._answers.put((place, answer))
 
-    def _wait(self) -> list[tuple[dict[str, Any], Arrays]]:
+    def _wait(self) -> list[Answer]:
         """The answer of each process to the last request."""
-        answers: dict[int, tuple[dict[str, Any], Arrays]] = {}
-        while len(answers) < len(self._processes):
+        answers: dict[int, Answer] = {}
+        while len(answers) < len(self._handles):
             place, answer = self._answers.get()
             if answer is None:
                 # Others may wait for it for ever.
-                error = self._processes[place].death()
+                error = self._handles[place].death()
                 self.close()
                 raise error
             self._cpu_s[place] = answer[0].pop("cpu_s")
             answers[place] = answer
-        return [answers[place] for place in range(len(self._processes))]
+        return [answers[place] for place in range(len(self._handles))]
 
 
 class _Process:
     """The process of one device."""
 
-    def __init__(self, name: str, put: Callable[[tuple[dict[str, Any], Arrays] | None], None]) -> None:
+    def __init__(self, name: str, put: Put) -> None:
         """`put` gets each answer, and None when the process ends."""
         self._name, self._put = name, put
         self._last_words: deque[str] = deque(maxlen=LAST_WORDS)

@@ -44,12 +44,12 @@ def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str
     """The default settings for a game's size, a budget and a machine, by section.
 
     - Blocks: enough to see the whole board. Filters: as many as the budget can train (`_num_filters`).
-    - Simulations: about fourteen visits for each legal move of a typical position, for which self-play has time while
-      the learner is busy.
+    - Simulations: about fourteen visits for each legal move of a typical position, from 32 to 200, for which self-play
+      has time while the learner is busy.
     - Temperature: the first half of a typical game, but not longer than in the paper.
-    - Openings: four games in five begin with random moves, at most 1.4 times as many as a random game has. Long games
-      begin in the initial position, except in Go, where three in ten begin with a few random moves: hundreds would
-      lead to positions that no player reaches.
+    - Openings: four games in five begin with random moves, at most 1.4 times the mean length of a random game. Long
+      games begin in the initial position, except in Go, where three in ten begin with a few random moves: hundreds
+      would lead to positions that no player reaches.
     - Ownership: a game whose squares have owners, Go, is learned with an ownership head.
     - On a GPU the network is larger, because a small one costs nearly as much there.
 
@@ -103,7 +103,7 @@ def has_owners(game: Rules) -> bool:
 
 
 def _num_filters(game: Rules, network: dict[str, Any], *, simulations: float, cpu_minutes: float) -> int:
-    """The most filters with which a budget pays for `LEAST_POSITIONS`, each with so many simulations."""
+    """The largest number of filters with which the budget still records `LEAST_POSITIONS` positions."""
     shape = NetworkShape.of(game.spec)
     most_operations = 60 * cpu_minutes * OPERATIONS_PER_CPU_SECOND / (LEAST_POSITIONS * simulations)
     fitting = [

@@ -24,7 +24,8 @@ from zerosum.network import Checkpoint, load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, mark_best
 from zerosum.play.player import SearchContestant
 from zerosum.run.config import RunConfig
-from zerosum.run.strength import GAMES_AT_ONCE, player_name, rating_search
+from zerosum.run.rating_games import GAMES_AT_ONCE, rating_search
+from zerosum.run.strength import player_name
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.base.files import writing
-from zerosum.data_parallel import ParallelLearner, new_learner
+from zerosum.data_parallel import LearnerDevices, ParallelLearner, new_learner
 from zerosum.games import Rules
 from zerosum.learner import Learner, StepReport
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights, save_checkpoint
@@ -54,8 +54,12 @@ def restored_learner(
     state: dict[str, Any],
     info: dict[str, Any],
     report: Report,
+    *,
+    devices: LearnerDevices | None = None,
 ) -> AnyLearner:
     """A learner that continues from a checkpoint and from the state and notes of `open_checkpoint`.
+
+    It learns in this process and its children, or on the `devices` of a cluster.
 
     Raises:
         SettingsError: the machine has fewer devices than `learner.num_devices`, or a deterministic run asks for
@@ -67,7 +71,9 @@ def restored_learner(
             " several do not promise to add up gradients in the same order again. Leave out one of the two."
         )
     shape = NetworkShape.of(game.spec)
-    learner = new_learner(config.learner, config.network, shape, checkpoint.weights, device=config.training.device)
+    learner = new_learner(
+        config.learner, config.network, shape, checkpoint.weights, device=config.training.device, devices=devices
+    )
     if info.get("optimizer", config.learner.optimizer) != config.learner.optimizer:
         report(f"The optimiser begins afresh: it was {info['optimizer']}, now it is {config.learner.optimizer}.")
         state = {}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from zerosum.evaluators import Evaluator
 from zerosum.games import Rules
 from zerosum.learner import StepReport
 from zerosum.run.budget import Budget, time_text
+from zerosum.run.cluster_raters import ClusterRaters, RaterLostError
 from zerosum.run.config import RunConfig
 from zerosum.run.metrics import Metrics, MetricsRow
 from zerosum.run.mistakes import Mistakes
@@ -34,6 +37,7 @@ class Measures:
         learner_info: dict[str, Any],
         report: Callable[[str], None],
         clock: Callable[[], float],
+        raters: ClusterRaters | None = None,
     ) -> None:
         """Read what earlier processes measured.
 
@@ -44,6 +48,7 @@ class Measures:
             learner_info: The notes beside the newest checkpoint; empty for a new run.
             report: Gets a sentence for each damaged line that is removed, and one before the last rating games.
             clock: Seconds of rating games, counted as the budget counts them.
+            raters: Play the rating games, beside the learner; this process does if there are none.
 
         Raises:
             RunError: the directory cannot be written.
@@ -53,7 +58,18 @@ class Measures:
         self.metrics = Metrics(directory, report=report)
         # A deterministic run repeats the rating games since its last checkpoint.
         num_matches = int(learner_info.get("rating_matches", 0)) if config.training.deterministic else None
-        self.strength = Strength(directory, game, config, report=report, num_matches=num_matches, clock=clock)
+        self.strength = Strength(
+            directory,
+            game,
+            config,
+            report=report,
+            num_matches=num_matches,
+            clock=clock,
+            play=raters.play if raters is not None else None,
+        )
+        self._raters = raters
+        self._rating = _nothing()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="rating games")
         self.mistakes = Mistakes(directory, game, config, report=report)
         # Metrics are written more often than checkpoints: time since the last checkpoint counts, too.
         last = self.metrics.last
@@ -62,8 +78,16 @@ class Measures:
         self._steps: list[StepReport] = []
 
     def close(self) -> None:
-        """Close the files."""
+        """End the raters, and close the files."""
+        if self._raters is not None:
+            self._raters.close()
+        self._pool.shutdown()
         self.metrics.close()
+
+    @property
+    def cpu_s(self) -> float:
+        """CPU-seconds of the raters' processes."""
+        return self._raters.cpu_s if self._raters is not None else 0.0
 
     def add_step(self, report: StepReport) -> None:
         """Include a learner step in the means of the next row."""
@@ -73,6 +97,9 @@ class Measures:
         self, step: int, evaluator: Evaluator, budget: Budget, *, num_evaluations: int, is_last: bool = False
     ) -> None:
         """Let the checkpoint of this step play rating games, as far as their budget goes, and solved positions.
+
+        Raters play beside the learner: this waits for their games at the end of the training only. A checkpoint whose
+        turn comes while they play is not rated.
 
         Args:
             step: The checkpoint's.
@@ -84,15 +111,18 @@ class Measures:
         # A deterministic run must not depend on how long its games take.
         elapsed_s = math.inf if self._config.training.deterministic else budget.elapsed_s
         if not is_last:
-            self.strength.rate(step, evaluator, num_evaluations=num_evaluations, elapsed_s=elapsed_s)
+            self._rate(step, evaluator, num_evaluations=num_evaluations, elapsed_s=elapsed_s)
         elif step > 0:
+            self._rating.result()
             seconds = self._seconds_to_rate_last(budget, elapsed_s)
             # A budget in minutes has time for these games: a share of the evaluations, which are few if the rules are
             # slow or the cache answers, would leave it unused.
             most = num_evaluations if math.isinf(budget.seconds_left) else math.inf
             if self._config.strength.budget_share > 0:
                 self._report(f"      step {step:,} plays the last rating games")
-            self.strength.rate_last(step, evaluator, num_evaluations=most, seconds=seconds)
+            here = evaluator if self._raters is None else None
+            with self._without_lost_raters():
+                self.strength.rate_last(step, here, num_evaluations=most, seconds=seconds)
         self.mistakes.count(
             step,
             evaluator,
@@ -100,6 +130,29 @@ class Measures:
             num_threads=num_selfplay_workers(self._config) if is_last else 1,
             seconds=budget.seconds_left if is_last else None,
         )
+
+    def _rate(self, step: int, evaluator: Evaluator, *, num_evaluations: int, elapsed_s: float) -> None:
+        """Let a checkpoint play rating games, here and now or by the raters."""
+        if self._raters is None:
+            self.strength.rate(step, evaluator, num_evaluations=num_evaluations, elapsed_s=elapsed_s)
+            return
+        if not self._rating.done():
+            return
+        self._rating.result()  # raises what it raised
+
+        def rate() -> None:
+            with self._without_lost_raters():
+                self.strength.rate(step, None, num_evaluations=num_evaluations, elapsed_s=elapsed_s)
+
+        self._rating = self._pool.submit(rate)
+
+    @contextlib.contextmanager
+    def _without_lost_raters(self) -> Iterator[None]:
+        """Report the failure of a rater, which ends a checkpoint's rating games and nothing else."""
+        try:
+            yield
+        except RaterLostError as error:
+            self._report(f"{error}. The checkpoint's other rating games are left out.")
 
     def _seconds_to_rate_last(self, budget: Budget, elapsed_s: float) -> float:
         """Seconds for the last checkpoint's rating games; solved positions get as many of a budget in minutes."""
@@ -149,6 +202,13 @@ class Measures:
             with writing(self._directory):
                 self.metrics.add(row)
         return row
+
+
+def _nothing() -> Future[None]:
+    """A call that has ended."""
+    done: Future[None] = Future()
+    done.set_result(None)
+    return done
 
 
 def progress_line(

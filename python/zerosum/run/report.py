@@ -356,10 +356,10 @@ def _describe_bundled(directory: Path, write: Write, write_json: Write) -> None:
     network, parameters = info.network, num_parameters(info.network, info.shape)
     write(f"{info.full_name}: a network of the package, {directory}")
     write(f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters")
-    write(
-        f"  {card.budget} of training, {card.evaluations_per_second:,} evaluations a CPU-second, code of {card.date}:"
-    )
-    write(f"    {card.command}")
+    speed = f", {card.evaluations_per_second:,} evaluations a CPU-second" if card.evaluations_per_second else ""
+    write(f"  {card.budget} of training{speed}, code of {card.date}:")
+    for command in card.commands:
+        write(f"    {command}")
     if card.rating:
         write(f"  {card.rating} at {card.played}, with random play at 0")
     write(

@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 
 from zerosum.base.errors import RunError, command_text
 from zerosum.base.files import writing
-from zerosum.cluster import ClusterSelfplay
+from zerosum.cluster import ClusterDevices, ClusterSelfplay, Connection
+from zerosum.data_parallel import LearnerLostError
 from zerosum.evaluators import make_evaluator
 from zerosum.games import Rules
 from zerosum.games.source_files import OBJECT
@@ -39,6 +40,7 @@ from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord
 from zerosum.replay.window import needed, require_game
 from zerosum.run.budget import USED_UP, Budget
+from zerosum.run.cluster_raters import ClusterRaters
 from zerosum.run.config import RunConfig, minutes_word, train_text
 from zerosum.run.forecast import forecast
 from zerosum.run.gate import Gate
@@ -52,6 +54,8 @@ from zerosum.storage import Mirror
 
 LATEST_START = 0.1
 """Share of the budget after which learning begins with fewer positions than `training.min_positions`."""
+MOST_LEARNERS_LOST = 3
+"""Learners on a cluster that fail in a row, without a checkpoint between them, after which the training ends."""
 LONGEST_PHASE = 0.02
 """Share of a budget in minutes after which the due learner steps are made, even if they are fewer than a phase has."""
 
@@ -67,20 +71,28 @@ class SelfplayTraining:
         report: Callable[[str], None],
         stop: threading.Event,
         *,
-        cluster: str = "",
+        cluster: Connection | None = None,
         mirror: Mirror | None = None,
     ) -> None:
         """Open the run and continue it. Setting `stop` ends the training soon and cleanly.
 
-        Self-play is on the cluster at the address `cluster`, or on this machine if it is "". `mirror` copies the run
+        Self-play is on the `cluster`, and the learner and the raters as `config.cluster` says; without one all is on
+        this machine. `mirror` copies the run
         to object storage; it has only sealed games, so the games are sealed before each checkpoint.
         """
         self._directory, self._game, self._config, self._report = directory, game, config, report
-        self._stop, self._mirror = stop, mirror
+        self._stop, self._mirror, self._cluster = stop, mirror, cluster
         self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
         checkpoint, state, info = open_checkpoint(directory, game, config, report)
+        raters = None if cluster is None or not config.cluster.num_raters else ClusterRaters(cluster, config)
         self._measures = Measures(
-            directory, game, config, learner_info=info, report=report, clock=self._clock_of_this_thread
+            directory,
+            game,
+            config,
+            learner_info=info,
+            report=report,
+            clock=self._clock_of_this_thread,
+            raters=raters,
         )
         first_game_id = self._store.next_game_id
         if self._is_deterministic:
@@ -92,18 +104,18 @@ class SelfplayTraining:
         else:
             mark_best(directory / "checkpoints", None)
         self._load_window()
-        self._learner = restored_learner(config, game, checkpoint, state, info, report)
-        self._saved_step = checkpoint.info.step
+        self._restore_learner(checkpoint, state, info)
         self._restore_counts(info)
         self._planes_BCHW: NDArray[np.float32] | None = None
-        self._begin_selfplay(self._gate.best() if self._gate else checkpoint, first_game_id, cluster)
+        self._begin_selfplay(self._gate.best() if self._gate else checkpoint, first_game_id)
         self._budget = Budget(
             config,
             elapsed_s=self._measures.elapsed_before,
             num_steps=lambda: self._learner.step_number,
-            others_cpu_s=lambda: self._selfplay.cpu_s + self._learner.cpu_s,
+            others_cpu_s=lambda: self._selfplay.cpu_s + self._learner.cpu_s + self._measures.cpu_s,
         )
         self._learned_progress = self._budget.progress
+        self._learners_lost: list[int] = []  # the saved step at each loss since the newest checkpoint
         self._reported_evaluations = 0
         self._has_reported_short_searches = False
 
@@ -117,13 +129,21 @@ class SelfplayTraining:
         # Counted after the games are read: reading a damaged shard sets it aside.
         self._window.load(recent, total_positions=self._store.num_positions)
 
-    def _restore_counts(self, info: dict[str, Any]) -> None:
-        """Continue the counts of earlier processes."""
-        config, last = self._config, self._measures.metrics.last
+    def _restore_learner(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
+        """Continue to learn from a checkpoint."""
+        config, devices = self._config, None
+        if self._cluster is not None and config.cluster.gpus_per_learner is not None:
+            devices = ClusterDevices(self._cluster, config.cluster, config.learner.num_devices)
+        self._learner = restored_learner(config, self._game, checkpoint, state, info, self._report, devices=devices)
+        self._saved_step = checkpoint.info.step
         # With another number of samples per position, earlier positions leave no steps owed or made in advance.
         owed = self._window.total_positions * config.learner.samples_per_position
         is_same_rate = info.get("samples_per_position") == config.learner.samples_per_position
         self._num_samples = min(float(info["samples"]), owed) if is_same_rate else owed if info else 0.0
+
+    def _restore_counts(self, info: dict[str, Any]) -> None:
+        """Continue the counts of earlier processes."""
+        last = self._measures.metrics.last
         self._evaluations_before = int(info.get("evaluations", 0))
         if last and not self._is_deterministic:
             # Metrics are written more often than checkpoints.
@@ -131,15 +151,15 @@ class SelfplayTraining:
         self._simulations_before = int(info.get("simulations", 0))
         self._learner_cpu_s = float(info.get("learner_cpu_s", 0.0))
 
-    def _begin_selfplay(self, checkpoint: Checkpoint, first_game_id: int, cluster: str) -> None:
+    def _begin_selfplay(self, checkpoint: Checkpoint, first_game_id: int) -> None:
         """Make the evaluator and the workers, which continue the games in flight, and report them."""
-        config, game, report = self._config, self._game, self._report
+        config, game, report, cluster = self._config, self._game, self._report, self._cluster
         num_workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
         num_games, why = choose_games(self._directory, game, checkpoint, config, report=report)
         self._evaluator = make_evaluator(
             checkpoint,
             config.training.evaluator,
-            num_threads=1 if in_processes or cluster else num_workers,
+            num_threads=1 if in_processes or cluster is not None else num_workers,
             batch_size=num_games,
             game=game,
         )
@@ -161,11 +181,11 @@ class SelfplayTraining:
         # A deterministic run begins its games in flight anew.
         running = {} if self._is_deterministic else self._store.running
         self._selfplay: Selfplay
-        if cluster:
+        if cluster is not None:
             self._selfplay = ClusterSelfplay(
                 task,
                 checkpoint,
-                address=cluster,
+                connection=cluster,
                 config=config.cluster,
                 game=config.game,
                 store=self._store,
@@ -182,7 +202,7 @@ class SelfplayTraining:
                 f" {self._measures.elapsed_before / 60:.1f} {minutes_word(config.training)} used."
             )
         kind = "process" if in_processes else "thread"
-        place = f"actors of the cluster {cluster!r}" if cluster else f"workers: {num_workers}"
+        place = f"workers: {num_workers}" if cluster is None else f"actors of the cluster {cluster.address!r}"
         report(f"  self-play: {num_games} games a {kind}{why}; {place}; evaluator: {self._evaluator.description}.")
         if config.game.startswith(OBJECT) and num_workers > 1:
             report(
@@ -242,12 +262,10 @@ class SelfplayTraining:
             playing = pool.submit(self._selfplay.play, is_ended.is_set, self._take, is_paused=self._is_behind)
             try:
                 while not self._is_over() and not playing.done():
-                    if self._is_due_to_learn():
-                        self._learn()
-                    else:
-                        time.sleep(0.01)
-                    if not self._is_over():
-                        self._housekeep()
+                    try:
+                        self._learn_and_housekeep()
+                    except LearnerLostError as error:
+                        self._replace_learner(error)
             finally:
                 is_ended.set()
             playing.result()
@@ -275,6 +293,29 @@ class SelfplayTraining:
                     self._judge()
             elif not self._stop.is_set() and self._budget.is_due_to_report:  # an interrupted phase has no row
                 self._report_progress()
+
+    def _learn_and_housekeep(self) -> None:
+        if self._is_due_to_learn():
+            self._learn()
+        else:
+            time.sleep(0.01)
+        if not self._is_over():
+            self._housekeep()
+
+    def _replace_learner(self, error: LearnerLostError) -> None:
+        """Go on from the last checkpoint with another learner, unless learners fail again and again."""
+        step = self._saved_step
+        self._learners_lost = [lost for lost in (*self._learners_lost, step) if lost == step]
+        if len(self._learners_lost) >= MOST_LEARNERS_LOST:
+            raise RunError(
+                f"{error}. {MOST_LEARNERS_LOST} learners in a row have ended since the checkpoint of step {step:,}. The"
+                " games are saved: remove the cause and continue by the same command."
+            ) from error
+        self._report(f"{error}. Another one goes on from the checkpoint of step {step:,}.")
+        try:
+            self._restore_learner(*open_checkpoint(self._directory, self._game, self._config, self._report))
+        except LearnerLostError as again:
+            self._replace_learner(again)
 
     def _housekeep(self) -> None:
         if self._is_due_to_save():

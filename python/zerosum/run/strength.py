@@ -11,25 +11,32 @@ import functools
 import json
 import math
 import re
+import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from zerosum.arena import play_match
 from zerosum.base.errors import DataError, RunError
 from zerosum.base.files import append_line, read_lines, repair_lines
 from zerosum.contest.elo import NORMAL_95, Rating
 from zerosum.contest.ratings import PairScore, connected, fit_ratings
-from zerosum.evaluators import Evaluator, make_evaluator
+from zerosum.evaluators import Evaluator
 from zerosum.games import Rules, measure_game
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path
-from zerosum.play.player import RANDOM, Contestant, SearchContestant, rollouts
+from zerosum.play.player import RANDOM
 from zerosum.run.config import RunConfig
-from zerosum.search import SearchConfig
+from zerosum.run.rating_games import (
+    GAMES_AT_ONCE,
+    ROLLOUTS,
+    PlaysRatingGames,
+    RatingPlayer,
+    play_rating_games,
+    rating_search,
+    rating_setup,
+)
 
-GAMES_AT_ONCE = 32
 LINK_GAMES = 96
 """Games of an anchor against the next weaker one, which tie the ratings together."""
 REFERENCE_GAMES = 32
@@ -75,12 +82,6 @@ def player_name(step: int) -> str:
     return f"step {step}"
 
 
-def rating_search(config: RunConfig) -> SearchConfig:
-    """The search of a run's rating games and gate: without noise, with their own simulations if given."""
-    num_simulations = config.strength.num_simulations or config.search.num_simulations
-    return replace(config.search, num_simulations=num_simulations, root_noise_fraction=0.0)
-
-
 class Strength:
     """The ratings of a run's checkpoints."""
 
@@ -93,6 +94,7 @@ class Strength:
         report: Callable[[str], None] | None = None,
         num_matches: int | None = None,
         clock: Callable[[], float] = time.monotonic,
+        play: PlaysRatingGames | None = None,
     ) -> None:
         """Read what was played so far. Reading alone needs no game.
 
@@ -102,18 +104,20 @@ class Strength:
         With `num_matches`, only so many matches count. The other matches of the file are replayed: each is taken from
         the file when its turn comes.
 
-        `clock` counts the seconds of rating games, as the run's budget counts them.
+        `clock` counts the seconds of rating games, as the run's budget counts them. `play` plays them, on other
+        machines for instance; by default this process does.
 
         Raises:
             RunError: the directory cannot be written.
         """
-        self._clock = clock
+        self._clock, self._play_games = clock, play
         self._path, self._directory = directory / "strength.jsonl", directory
         self._rules, self._config, self._report = game, config, report
         found = read_lines(self._path, _parse_match)
         if report is not None:
             repair_lines(self._path, found, report=report)
         self.matches, self._recorded = found.entries[:num_matches], found.entries[len(found.entries[:num_matches]) :]
+        self._lock = threading.Lock()  # games may be played on another thread than the one that asks for the verdict
         self._verdict = ""
         self._fit()
 
@@ -138,8 +142,10 @@ class Strength:
         steps = self.rated_steps
         return self._ratings[player_name(steps[-1])] if steps else None
 
-    def rate(self, step: int, evaluator: Evaluator, *, num_evaluations: int, elapsed_s: float) -> None:
-        """Let the checkpoint of this step, which `evaluator` runs, play as many rating games as its budget allows.
+    def rate(self, step: int, evaluator: Evaluator | None, *, num_evaluations: int, elapsed_s: float) -> None:
+        """Let the checkpoint of this step play as many rating games as its budget allows.
+
+        `evaluator` runs its network here; None reads it from the checkpoint.
 
         The budget is a share of the run's evaluations so far, less what rating has used already; twice that share of
         its time, where rollouts are slow. `EARLY_SHARE` of it is for this, the rest for `rate_last`.
@@ -155,15 +161,15 @@ class Strength:
             self._rate_untrained(most_evaluations / 2, until_s)
         names = self._opponents(step)
         num_pairs = int(self._num_games(most_evaluations) / (2 * len(names)))
-        if num_pairs > 0 and self._has_time(until_s):
-            player = SearchContestant(player_name(step), evaluator, rating_search(self._config))
+        player = self._player(step, evaluator) if num_pairs > 0 and self._has_time(until_s) else None
+        if player is not None:
             for name in names:
-                opponent = self._contestant(name, until_s) if self._has_time(until_s) else None
+                opponent = self._opponent(name, until_s) if self._has_time(until_s) else None
                 if opponent is not None and self._has_time(until_s):
                     self._play(player, opponent, num_games=2 * min(num_pairs, GAMES_AT_ONCE // 2))
         self._fit()
 
-    def rate_last(self, step: int, evaluator: Evaluator, *, num_evaluations: float, seconds: float) -> None:
+    def rate_last(self, step: int, evaluator: Evaluator | None, *, num_evaluations: float, seconds: float) -> None:
         """Let the last checkpoint of a run play rating games, also if it was rated already.
 
         It meets the opponents of `rate` in a few games each, then the weakest anchor that it has not beaten, up to
@@ -172,7 +178,7 @@ class Strength:
 
         Args:
             step: The checkpoint's.
-            evaluator: Runs its network.
+            evaluator: Runs its network here; None reads it from the checkpoint.
             num_evaluations: Evaluations of the run so far; infinite if only time counts. All rating games take
                 `strength.budget_share` of them at most, or the first games of this checkpoint.
             seconds: For these games; infinite if only evaluations count.
@@ -187,10 +193,12 @@ class Strength:
         budget, used = share * num_evaluations, self._evaluations_used()
         most_evaluations = max(budget, used + (1 - EARLY_SHARE) * budget)
         until_s = self._seconds_used() + seconds
-        player = SearchContestant(player_name(step), evaluator, rating_search(self._config))
+        player = self._player(step, evaluator)
+        if player is None:
+            return
 
         def meet(name: str, num_games: int) -> None:
-            opponent = self._contestant(name, until_s - (1 - REFERENCE_SHARE) * seconds)
+            opponent = self._opponent(name, until_s - (1 - REFERENCE_SHARE) * seconds)
             if opponent is not None:
                 self._play(player, opponent, num_games=num_games)
 
@@ -269,9 +277,10 @@ class Strength:
 
     def verdict(self) -> str:
         """A plain answer to "is it learning?", from the rating games; a number only where they tell a difference."""
-        if not self._verdict:
-            self._verdict = self._judge()
-        return self._verdict
+        with self._lock:
+            if not self._verdict:
+                self._verdict = self._judge()
+            return self._verdict
 
     def _judge(self) -> str:
         steps = self.rated_steps
@@ -332,39 +341,35 @@ class Strength:
     def _is_there(self, step: int) -> bool:
         return checkpoint_path(self._directory / "checkpoints", step).exists()
 
-    def _contestant(self, name: str, until_s: float) -> Contestant | None:
+    def _opponent(self, name: str, until_s: float) -> RatingPlayer | None:
         """The player of this name; None if it is a checkpoint that is damaged."""
         if name == RANDOM.name:
-            return RANDOM
+            return RatingPlayer(name)
         kind, number = re.split("[ @]", name)
-        return self._anchor(int(number), until_s) if kind == "rollouts" else self._load(int(number))
+        return self._anchor(int(number), until_s) if kind == "rollouts" else self._player(int(number))
 
-    def _anchor(self, count: int, until_s: float) -> Contestant:
+    def _anchor(self, count: int, until_s: float) -> RatingPlayer:
         """Pure MCTS with `count` simulations. Its games against the next weaker anchor tie the ratings together."""
+        anchor = RatingPlayer(f"{ROLLOUTS}{count}")
         weaker = [other for other in self._config.strength.rollout_simulations if other < count]
-        num_played = sum(match.num_games for match in self.matches if match.player == f"rollouts@{count}")
+        num_played = sum(match.num_games for match in self.matches if match.player == anchor.name)
         while num_played < LINK_GAMES and (num_played == 0 or self._has_reference_time(until_s)):
-            opponent = self._anchor(max(weaker), until_s) if weaker else RANDOM
-            self._play(self._rollouts(count), opponent, num_games=CHUNK)
+            opponent = self._anchor(max(weaker), until_s) if weaker else RatingPlayer(RANDOM.name)
+            self._play(anchor, opponent, num_games=CHUNK)
             num_played += CHUNK
-        return self._rollouts(count)
+        return anchor
 
-    def _rollouts(self, count: int) -> Contestant:
-        # Rollouts draw with every call: an evaluator of its own makes a match independent of earlier ones.
-        return rollouts(self._game, count, seed=self._config.training.seed + len(self.matches))
-
-    def _load(self, step: int) -> Contestant | None:
+    def _player(self, step: int, evaluator: Evaluator | None = None) -> RatingPlayer | None:
         """The checkpoint of this step; None, and a sentence, if it cannot be read."""
+        if evaluator is not None:
+            return RatingPlayer(player_name(step), evaluator=evaluator)
         try:
             checkpoint = load_checkpoint(checkpoint_path(self._directory / "checkpoints", step))
         except DataError as error:
             if self._report is not None:
                 self._report(f"{error} It plays no rating games.")
             return None
-        evaluator = make_evaluator(
-            checkpoint, self._config.training.evaluator, batch_size=GAMES_AT_ONCE, game=self._game
-        )
-        return SearchContestant(player_name(step), evaluator, rating_search(self._config))
+        return RatingPlayer(player_name(step), checkpoint)
 
     def _rate_untrained(self, most_evaluations: float, until_s: float) -> None:
         """Let the untrained network meet random play and the weakest anchor, if it has not had its games yet."""
@@ -373,10 +378,10 @@ class Strength:
         num_games = min(REFERENCE_GAMES - num_played, int(self._num_games(most_evaluations)))
         if num_games < 4 or not self._has_reference_time(until_s) or not self._is_there(0):
             return
-        untrained = self._load(0)
-        for opponent in (RANDOM.name, f"rollouts@{min(self._config.strength.rollout_simulations)}"):
+        untrained = self._player(0)
+        for opponent in (RANDOM.name, f"{ROLLOUTS}{min(self._config.strength.rollout_simulations)}"):
             if untrained is not None and self._has_reference_time(until_s):
-                met = self._contestant(opponent, until_s)
+                met = self._opponent(opponent, until_s)
                 assert met is not None, "it is not a checkpoint"
                 self._play(untrained, met, num_games=num_games // 4 * 2)
         self._fit()
@@ -413,7 +418,7 @@ class Strength:
     def _random_plies(self) -> float:
         return measure_game(self._game, num_games=10).plies
 
-    def _play(self, player: Contestant, opponent: Contestant, *, num_games: int) -> None:
+    def _play(self, player: RatingPlayer, opponent: RatingPlayer, *, num_games: int) -> None:
         if self._recorded:
             match = self._recorded.pop(0)
             if (match.player, match.opponent) != (player.name, opponent.name):
@@ -424,30 +429,21 @@ class Strength:
                 )
             self.matches.append(match)
             return
-        started = self._clock()
-        result = play_match(
-            self._game,
-            player,
-            opponent,
-            num_games=num_games,
-            opening_plies=self._config.strength.opening_plies,
-            seed=self._config.training.seed + len(self.matches),
-            max_games_at_once=GAMES_AT_ONCE,
+        play = self._play_games or functools.partial(
+            play_rating_games, self._game, rating_setup(self._config), clock=self._clock
         )
-        are_networks = [contestant.name.startswith("step ") for contestant in (player, opponent)]
-        points = result.points
-        if all(are_networks):
+        played = play(player, opponent, num_games=num_games, seed=self._config.training.seed + len(self.matches))
+        points = [points for _, points in played.games]
+        if player.is_network and opponent.is_network:
             # Two networks repeat their game when an opening repeats: a repeated game is no new information.
-            points = list({game.actions: (game.result + 1) / 2 for game in result.games}.values())
+            points = list(dict(played.games).values())
         match = RatingMatch(
             player=player.name,
             opponent=opponent.name,
             points=sum(points),
             num_games=len(points),
-            evaluations=sum(
-                count for count, is_network in zip(result.evaluations, are_networks, strict=True) if is_network
-            ),
-            seconds=self._clock() - started,
+            evaluations=played.evaluations,
+            seconds=played.seconds,
         )
         self.matches.append(match)
         append_line(self._path, json.dumps(asdict(match)))
@@ -459,9 +455,11 @@ class Strength:
         ]
         reached = connected(scores, [RANDOM.name])
         scores = [score for score in scores if score.first in reached]
-        self._fitted = fit_ratings(scores, zero=RANDOM.name)
-        self._ratings = self._fitted.by_name if scores else {}
-        self._verdict = ""
+        fitted = fit_ratings(scores, zero=RANDOM.name)
+        with self._lock:
+            self._fitted = fitted
+            self._ratings = fitted.by_name if scores else {}
+            self._verdict = ""
 
 
 def _parse_match(line: str) -> RatingMatch:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from zerosum.base.errors import SettingsError, printable
-from zerosum.cluster import require_ray
+from zerosum.cluster import connected, require_ray
 from zerosum.games import Game, Rules
 from zerosum.games.source_files import OBJECT
 from zerosum.network import NetworkShape
@@ -68,7 +68,8 @@ def train(
         settings: By name, {"search.num_simulations": 64}, or by section, {"search": {"num_simulations": 64}}.
         overrides: `section.name=value`, as on the command line; they take precedence over `settings`.
         cluster: Address of a Ray cluster that plays the games, `host:port` or `auto`; `local` for a new one on this
-            machine. This process learns and writes the run. "" for self-play in this process.
+            machine. This process writes the run; the settings `cluster.*` say who learns and rates. "" for self-play
+            in this process.
         store: Address of a copy of the run in object storage, `s3://BUCKET/PREFIX`, kept up to date during the
             training. "" for where the run was stored before, if anywhere; "none" to store it no longer.
         report: Gets the progress, line by line.
@@ -100,7 +101,8 @@ def train(
         repeatable = _repeatable_torch() if config.training.deterministic else contextlib.nullcontext()
         with mirrored(directory, store, report=say) as mirror, repeatable:
             if config.training.source == "selfplay":
-                SelfplayTraining(directory, given.rules, config, say, stop, cluster=cluster, mirror=mirror).run()
+                with connected(cluster) if cluster else contextlib.nullcontext() as connection:
+                    SelfplayTraining(directory, given.rules, config, say, stop, cluster=connection, mirror=mirror).run()
             else:
                 RecordTraining(directory, given.rules, config, say, stop).run()
 

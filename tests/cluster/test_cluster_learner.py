@@ -1,0 +1,97 @@
+"""The learner as actors, and the room that a cluster has for them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from zerosum.base.errors import RunError
+from zerosum.cluster import ClusterConfig, ClusterDevices, Connection
+
+
+def node(number: str, *, cpus: int, gpus: int = 0, alive: bool = True) -> dict[str, object]:
+    """A node as Ray lists it."""
+    resources = {"CPU": cpus, "GPU": gpus}
+    names = {"NodeID": number, "NodeManagerHostname": "host", "NodeManagerAddress": "127.0.0.1"}
+    return {**names, "Alive": alive, "Resources": resources}
+
+
+def connection_to(*nodes: dict[str, object]) -> Connection:
+    return Connection(SimpleNamespace(nodes=lambda: nodes), "auto")
+
+
+def test_room_is_kept_on_the_roomiest_node() -> None:
+    connection = connection_to(
+        node("a" * 8, cpus=4), node("b" * 8, cpus=2, gpus=2), node("c" * 8, cpus=9, gpus=9, alive=False)
+    )
+    by_cpus = connection.reserve("rater 1", cpus=3, gpus=0)
+    by_gpus = [connection.reserve("the learner", cpus=1, gpus=1) for _ in range(2)]
+    assert by_cpus.node.node_id == "a" * 8 and {place.node.node_id for place in by_gpus} == {"b" * 8}
+    assert [connection.free(each) for each in connection.nodes()] == [(1, 0), (0, 0)]
+    with pytest.raises(RunError, match="No node of the cluster has 2 CPUs and 0 GPUs free for rater 2"):
+        connection.reserve("rater 2", cpus=2, gpus=0)
+    connection.places.remove(by_cpus)
+    assert connection.reserve("rater 2", cpus=2, gpus=0).node.node_id == "a" * 8
+
+
+def test_a_learner_without_room_for_all_its_devices_keeps_none() -> None:
+    connection = connection_to(node("a" * 8, cpus=4, gpus=3))
+    with pytest.raises(RunError, match="0 GPUs free for the learner's device 1|GPUs free for the learner's device 4"):
+        ClusterDevices(connection, ClusterConfig(gpus_per_learner=1), 4)
+    assert not connection.places
+    assert ClusterDevices(connection, ClusterConfig(gpus_per_learner=1), 3).names == ["cuda:0"] * 3
+
+
+TWO_ACTORS = """
+from dataclasses import replace
+from test_parallel_learner import CONFIG, NETWORK, SHAPE, new_batch, one_device
+from zerosum.cluster import ClusterConfig, ClusterDevices, connected
+from zerosum.data_parallel import LearnerLostError, new_learner
+from zerosum.network import initial_weights
+
+with connected("local") as connection:
+    def on_actors(num_devices):
+        config = ClusterConfig(gpus_per_learner=0, cpus_per_learner=0)
+        devices = ClusterDevices(connection, config, num_devices)
+        weights = initial_weights(NETWORK, SHAPE, seed=0)
+        return new_learner(replace(CONFIG, num_devices=num_devices), NETWORK, SHAPE, weights, devices=devices)
+
+    for num_devices in (1, 2):
+        learner, expected = on_actors(num_devices), one_device(CONFIG)
+        for seed in range(3):
+            report, other = learner.step(new_batch(seed), progress=0.1), expected.step(new_batch(seed), progress=0.1)
+            assert all(abs(report.measures[name] - value) < 1e-3 for name, value in other.measures.items()), report
+        found, weights = learner.weights(), expected.weights()
+        print(max(float(abs(found[name] - weights[name]).max()) for name in weights) < 2e-3, learner.cpu_s > 0)
+        learner.close()
+        learner.close()
+    assert not connection.places
+
+    learner = on_actors(2)
+    connection.ray.kill(learner._handles[1]._actor)
+    try:
+        learner.step(new_batch(0), progress=0)
+    except LearnerLostError as error:
+        print(error)
+    print(len(connection.places), len(connection.lost))
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is missing: pip install 'zerosum[cluster]'")
+@pytest.mark.skipif(os.name == "nt", reason="POSIX only: Ray's clusters on Windows are experimental")
+def test_learners_on_one_and_two_actors_learn_what_one_device_learns() -> None:
+    """A separate process, because Ray's processes belong to the one that starts them."""
+    paths = [os.path.join(os.path.dirname(__file__), "..", room) for room in ("", "data_parallel")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*paths, *sys.path])}
+    done = subprocess.run(
+        [sys.executable, "-c", TWO_ACTORS], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[:2] == ["True True"] * 2
+    assert "the learner's device 2 on " in done.stdout or "the learner's device 1 on " in done.stdout
+    assert done.stdout.splitlines()[-1].startswith("0 ")
