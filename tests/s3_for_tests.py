@@ -21,7 +21,9 @@ MISSING = "s3s-fs, an S3 server, is missing: make s3-server"
 KEY, SECRET = "tester", "not a secret"
 
 Fault = Callable[[str, str], "int | str | None"]
-"""From a request's method and path to a fault: a status to answer, "cut", "empty" (a listing of nothing), or None."""
+"""From a request's method and path to a fault: a status to answer, "cut", "slow" (passed on after `SLOW_S`), "empty" (a
+listing of nothing), or None."""
+SLOW_S = 1.0
 
 
 def s3_server() -> str | None:
@@ -71,6 +73,9 @@ class Proxy:
                 fault = proxy.fault(self.command, self.path)
                 if fault is not None:
                     proxy.num_faults += 1
+                if fault == "slow":
+                    time.sleep(SLOW_S)
+                    fault = None
                 if fault == "cut":
                     self.close_connection = True
                     self.connection.shutdown(socket.SHUT_RDWR)

@@ -22,6 +22,7 @@ import importlib
 import importlib.util
 import itertools
 import json
+import math
 import random
 import sys
 import threading
@@ -259,7 +260,7 @@ class BoardClient:
 
     def new_game(self) -> None:
         """As `Client.new_game`."""
-        for command in (f"boardsize {self._size}", "clear_board", self._control.gtp_command()):
+        for command in (f"boardsize {self._size}", "clear_board", gtp_command(self._control)):
             self._ask(command, 60.0)
         self._num_known = 0
 
@@ -268,7 +269,7 @@ class BoardClient:
         colors, num_moves = "bw", len(turn.moves)
         for number in range(self._num_known, num_moves):
             self._ask(f"play {colors[number % 2]} {turn.moves[number]}")
-        self._ask(f"time_left {colors[turn.player]} {turn.lefts[turn.player].gtp_words()}")
+        self._ask(f"time_left {colors[turn.player]} {gtp_words(turn.lefts[turn.player], decimals=0)}")
         began = time.monotonic()
         answer = self._ask(f"genmove {colors[turn.player]}")
         self._num_known = num_moves + 1
@@ -439,6 +440,29 @@ def table(games: Sequence[PlayedGame]) -> str:
         )
     lines.append(f"{len(games)} games, {sum(bool(game.fault) for game in games)} with a fault")
     return "\n".join(lines)
+
+
+def gtp_command(control: TimeControl) -> str:
+    """What a client sends before a game: `time_settings` if it expresses the control, or else `kata-time_settings`."""
+    main, period = f"{control.main_s:.9g}", f"{control.period_s:.9g}"
+    assert not control.session_moves, "GTP has no sessions of moves"
+    if control.main_s == math.inf:
+        return "time_settings 0 1 0"
+    if control.increment_s:
+        return f"kata-time_settings fischer {main} {control.increment_s:.9g}"
+    if control.num_periods > 1:
+        return f"kata-time_settings byoyomi {main} {period} {control.num_periods}"
+    return f"time_settings {main} {period} {control.period_moves}"
+
+
+def gtp_words(left: TimeLeft, *, decimals: int = 3) -> str:
+    """The last two words of `time_left`, rounded down: "28 0" in main time, "12 3" in overtime.
+
+    The second is the number of moves to be made in the period, or of the periods left if there are several (kgsGtp).
+    """
+    seconds = math.floor(max(left.shown_s, 0.0) * 10**decimals) / 10**decimals
+    moves = left.num_periods if left.num_periods > 1 else left.period_moves
+    return f"{seconds:.9g} {moves if left.is_overtime else 0}"
 
 
 def main() -> int:

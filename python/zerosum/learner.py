@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LearnerConfig:
-    """The settings of training. The loss is (z - v)^2 - pi . log p, and weights decay.
+    """The settings of training. The loss is the weighted sum of the heads' losses (`network/heads.py`).
 
-    `network/heads.py` has the loss of each head; that of a win/draw/loss head is a cross-entropy.
+    With the paper's network it is (z - v)^2 - pi . log p. Weights decay besides.
     """
 
     optimizer: Literal["sgd", "adam", "adamw"] = setting("adamw", "'sgd' with momentum (the paper), 'adam' or 'adamw'")

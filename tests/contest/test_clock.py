@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from play_clients import gtp_command, gtp_words
 from zerosum.base.errors import SettingsError
 from zerosum.contest.clock import Clock, TimeControl, TimeLeft, pgn_clock
 
@@ -52,7 +52,7 @@ controls = st.one_of(
 def test_what_is_written_is_read_again(control: TimeControl) -> None:
     assert parse(str(control)) == control
     if not control.session_moves:
-        command, *words = control.gtp_command().split()
+        command, *words = gtp_command(control).split()
         read = TimeControl.of_gtp if command == "time_settings" else TimeControl.of_kata
         assert read(words) == control
 
@@ -75,14 +75,12 @@ def test_what_is_written_is_read_again(control: TimeControl) -> None:
 )
 def test_how_controls_are_written(text: str, pgn: str, gtp: str) -> None:
     assert parse(text).pgn_text() == pgn
-    assert parse(text).gtp_command() == gtp
+    assert gtp_command(parse(text)) == gtp
 
 
-def test_sessions_are_pgn_but_not_gtp() -> None:
+def test_sessions_are_pgn() -> None:
     assert parse("40/5+0.1") == TimeControl(5, 0.1, 40)
     assert parse("40/5+0.1").pgn_text() == "40/5+0.1"
-    with pytest.raises(SettingsError, match="time control 40/5: GTP has no sessions of moves"):
-        parse("40/5").gtp_command()
 
 
 @pytest.mark.parametrize(
@@ -317,7 +315,7 @@ def transcript(control: str, moves_s: list[float]) -> str:
         time.now_s += move_s
         clock.stop()
         fallen = "  flag" if clock.flag_fallen is not None else ""
-        lines.append(f"{left.gtp_words(whole_seconds=False):>9}  {move_s:g}{fallen}")
+        lines.append(f"{gtp_words(left):>9}  {move_s:g}{fallen}")
     return "\n".join(lines)
 
 
@@ -403,11 +401,10 @@ def test_gtp_reads_the_clock_that_it_writes(control: TimeControl) -> None:
     if control.session_moves or not control.start().is_limited:
         return
     for left in (control.start(), replace(control.start(), main_s=0.0)):
-        word, stones = left.gtp_words(whole_seconds=False).split()
+        word, stones = gtp_words(left).split()
         said = control.left_of_gtp(float(word), int(stones))
         assert said.shown_s == pytest.approx(left.shown_s, abs=1.1e-3)
         assert (said.is_overtime, said.period_moves) == (left.is_overtime, left.period_moves)
-        assert left.gtp_words() == f"{math.floor(left.shown_s)} {stones}"
 
 
 @given(st.integers(0, 10**9))

@@ -85,6 +85,8 @@ def test_the_answers_tell_positions_apart():
 
 @pytest.mark.parametrize("make", [TorchEvaluator, lambda c: OpenVinoEvaluator(c, num_streams=2, batch_size=16)])
 def test_four_threads_get_what_one_gets(make):
+    # Torch keeps this number for each thread, and new ones begin with what any thread, as a learner's, set last.
+    torch.set_num_threads(torch.get_num_threads())
     info = make_info(SMALL)
     evaluator = make(make_checkpoint(info))
     batches = [make_leaves(info, size, seed=size) for size in range(1, 17)] * 4

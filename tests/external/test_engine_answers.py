@@ -1,6 +1,7 @@
 """External engines' answers: moves, ends of games, scores, compared moves and the time that they took."""
 
 import time
+from typing import Any
 
 import pytest
 
@@ -124,3 +125,23 @@ def test_nothing_is_asked_where_a_game_is_over() -> None:
         with pytest.raises(GameError, match="The game is over"):
             engine.think("7k/5KQ1/8/8/8/8/8/8 b - - 0 1", [], DEPTH)
         assert engine.is_running
+
+
+class LateQueue:
+    """A queue after whose `put` the calling thread does not run for a while, as on a busy machine."""
+
+    def __init__(self, queue: Any) -> None:
+        self._queue, self.get = queue, queue.get
+
+    def put(self, line: bytes | None) -> None:
+        self._queue.put(line)
+        time.sleep(0.2 if line is not None and line.startswith(b"go") else 0.0)
+
+
+def test_an_engine_may_answer_before_the_thread_that_asked_goes_on() -> None:
+    game = make("chess")
+    with ExternalEngine(fake("uci", {"go": ["bestmove e2e4"]}), game) as engine:
+        engine.new_game()
+        process: Any = engine._process
+        process._outbox = LateQueue(process._outbox)
+        assert engine.think("", [], DEPTH).action == game.parse_action(game.initial_state(), "e2e4")

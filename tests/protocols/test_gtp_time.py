@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from gtp_client import Client
+from play_clients import gtp_words
 from zerosum.contest.clock import Clock, TimeControl
 from zerosum.protocols.gtp_params import GtpConfig
 
@@ -38,7 +39,7 @@ def test_no_flag_falls(command: str, tells_left: bool) -> None:
     for ply in range(24):
         player = ply % 2
         if tells_left:
-            words = clock.left(player).gtp_words()
+            words = gtp_words(clock.left(player), decimals=0)
             client.ask(f"time_left {'bw'[player]} {words}")
         clock.start(player)
         client.ask(f"genmove {'bw'[player]}")

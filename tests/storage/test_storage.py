@@ -278,9 +278,9 @@ def test_s3_has_the_run(run: Path, tmp_path: Path, proxy: Proxy) -> None:
     assert words <= {"GET", "HEAD", "PUT"}, "no rename, no removal, no copy"
 
 
-@pytest.mark.parametrize("fault", [500, 503, "cut"])
+@pytest.mark.parametrize("fault", [500, 503, "cut", "slow"])
 def test_s3_that_fails_loses_nothing(run: Path, tmp_path: Path, proxy: Proxy, fault: int | str) -> None:
-    """Three of ten requests fail, while storing and while fetching."""
+    """Three of ten requests fail or are slow, while storing and while fetching."""
     chance = np.random.default_rng(1)
     proxy.fault = lambda method, path: fault if chance.random() < 0.3 else None
     note = StoreNote(proxy.url("run"), "me")

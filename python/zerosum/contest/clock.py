@@ -104,17 +104,6 @@ class TimeLeft:
         follows = moves_then == (None if moves is None else moves - 1) and next_turn.increment_s == self.increment_s
         return used if follows and 0 <= used < math.inf else None
 
-    def gtp_words(self, *, whole_seconds: bool = True) -> str:
-        """The last two arguments of GTP's `time_left`: "28 0" in main time, "12 3" in overtime.
-
-        The second number is that of the moves to be made in the period, or of the periods left if there are several
-        (kgsGtp and KataGo). GTP 2 has whole seconds, KataGo also accepts others. Rounded down.
-        """
-        seconds = max(self.shown_s, 0.0)
-        text = str(math.floor(seconds)) if whole_seconds else _number(math.floor(seconds * 1000) / 1000)
-        moves = self.num_periods if self.num_periods > 1 else self.period_moves
-        return f"{text} {moves if self.is_overtime else 0}"
-
 
 @dataclass(frozen=True)
 class TimeControl:
@@ -241,23 +230,6 @@ class TimeControl:
         PGN has no overtime and no time per move: these are written as `str` writes them.
         """
         return "-" if self.main_s == math.inf else str(self)
-
-    def gtp_command(self) -> str:
-        """The GTP command for an engine: `time_settings` if it can express the control, or else `kata-time_settings`.
-
-        Raises:
-            SettingsError: GTP has no sessions of moves.
-        """
-        main, period = _number(self.main_s), _number(self.period_s)
-        if self.session_moves:
-            raise SettingsError(f"time control {self}: GTP has no sessions of moves. Take another one, such as 10+5x3.")
-        if self.main_s == math.inf:
-            return "time_settings 0 1 0"
-        if self.increment_s:
-            return f"kata-time_settings fischer {main} {_number(self.increment_s)}"
-        if self.num_periods > 1:
-            return f"kata-time_settings byoyomi {main} {period} {self.num_periods}"
-        return f"time_settings {main} {period} {self.period_moves}"
 
     def start(self) -> TimeLeft:
         """Each player's time when the game begins."""

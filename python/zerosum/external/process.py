@@ -121,8 +121,9 @@ class EngineProcess:
         assert "\n" not in line and "\r" not in line, f"{line!r} is several lines"
         self._sent = line
         self._listen(TOLD, line)
+        at = time.monotonic()  # before the line can reach the engine, which may answer at once
         self._outbox.put(f"{line}\n".encode())
-        return time.monotonic()
+        return at
 
     def read(self, deadline: float) -> EngineLine | None:
         """The next line; None if none came before the deadline (`time.monotonic`).

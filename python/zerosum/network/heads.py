@@ -83,8 +83,8 @@ def values_of(logits_BV: Tensor) -> Tensor:
 def value_loss(logits_BV: Tensor, target_B: Tensor, draws_B: Tensor | None = None) -> Tensor:
     """[B], (z - v)^2 for a scalar head; cross-entropy for a win/draw/loss head.
 
-    A fractional target is taken as a mean of results with as many draws as possible (0.4 is 40 % win and 60 % draw),
-    but at most `draws_B`: with 0 draws, 0.4 is 70 % win and 30 % loss.
+    A target such as 0.4 is split into win, draw and loss: with the largest share of draws that fits it (40 % win and
+    60 % draw), but at most `draws_B` (with 0 draws, 70 % win and 30 % loss).
     """
     import torch
 

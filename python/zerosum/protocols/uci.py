@@ -1,7 +1,7 @@
 """The UCI engine, after Stefan Meyer-Kahlen's specification of April 2006.
 
-`line_engine.py` has most of it. UCI works for any game whose moves contain no blanks; options choose variants of
-chess.
+The loop and the commands that UCI shares with USI are in `line_engine.py`. UCI works for any game whose moves contain
+no blanks; options choose variants of chess.
 """
 
 from __future__ import annotations

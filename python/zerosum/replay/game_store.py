@@ -360,8 +360,8 @@ class GameStore:
     def _rebuild_manifest(self, found: Manifest) -> Manifest:
         """Rebuild the manifest from its undamaged lines and from the files.
 
-        A seal ends with the removal of its predecessor's journal. Therefore the oldest journal that no readable line
-        makes obsolete counts, and the shards with lower numbers are committed. Their names hold their checksums.
+        A seal ends with the removal of its predecessor's journal. Therefore the oldest journal counts that no readable
+        line makes obsolete, and all shards with a lower number are complete. Their names hold their checksums.
         """
         path = self._path(MANIFEST)
         kept = ""

@@ -1,7 +1,8 @@
 """The window of the newest positions, and batches drawn from it for the learner.
 
 The window keeps moves and search statistics, like a `GameRecord`, instead of planes. This file does not depend on disks
-(`journal.py` and `game_store.py` do), rules (the game encodes) or networks. Start with `ReplayWindow`.
+(`journal.py` and `game_store.py` do), rules (the game encodes) or networks. Start with `ReplayWindow`. A batch is
+drawn by `ReplayWindow.sample`, turned by `permuted` and encoded by `make_batch`.
 
 A *position* is a ply with a policy target. Letters: B samples of a batch, C planes of
 H x W squares, A actions of the game, N entries of a sparse policy target.
@@ -181,7 +182,7 @@ class Samples:
     search_values: NDArray[np.float32]
     """[B], for the mover, in [-1, 1]; equal to the return if a record has no evaluation."""
     draws: NDArray[np.float32]
-    """[B], in [0, 1]: 1 for a draw, by the next proven value or, without one, by the outcome."""
+    """[B], in [0, 1]: 1 for a draw, 0 if one side wins; by the next proven value, or by the result without one."""
     following: Moves | None = None
     """The moves from each position to the end of its game, if requested."""
     policies: Mapping[str, Policies]

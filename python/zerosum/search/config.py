@@ -28,7 +28,8 @@ _NODE_BYTES = 64
 class SearchConfig:
     """Settings of a tree search; `docs/search.md` has the formulas.
 
-    Values are in [-1, 1], so constants from texts with values in [0, 1] are doubled.
+    Values are in [-1, 1], so constants from texts with values in [0, 1] are doubled. A new run replaces some of these
+    defaults by those of its game and budget (`zerosum.run.defaults`).
     """
 
     num_simulations: int = setting(

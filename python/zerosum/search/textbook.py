@@ -3,9 +3,9 @@
     root = search(game, evaluator, game.initial_state(), num_simulations=100)
     action = best_action(root)
 
-For any game and any evaluator, one position at a time: slow, and short enough to be read at one go. The search of the
-core makes the same visits, one by one, under the settings of preset `paper` (Science 2018, supplement, "MCTS"); a test
-holds that. So scores are computed in float32 here as well, and priors below the root have 16 bits.
+For any game and any evaluator, one position at a time: slow, and short enough to be read at one go. Selection is PUCT
+(`select`, `q` and `u`). With preset `paper` (Science 2018, supplement, "MCTS") the search of the core makes the same
+visits in the same order; a test holds that. For that, both compute scores in float32 and round priors below the root.
 
 Values are in [-1, 1]. A `Node` keeps those of the first player; `sign` turns them into those of the player to move.
 """
@@ -49,7 +49,7 @@ class Node:
 def search(
     game: Rules, evaluator: Evaluator, state: State, *, num_simulations: int, noise: NDArray[np.float32] | None = None
 ) -> Node:
-    """The root of the tree that `num_simulations` simulations grow from `state`, whose game goes on.
+    """Search from `state` and return the root of the tree. The game must not be over in `state`.
 
     `noise` is mixed into the root's priors: a draw of Dir(alpha), one number for each legal action.
     """
@@ -73,7 +73,7 @@ def node_of(game: Rules, state: State) -> Node:
 def select(
     game: Rules, root: Node, *, c_init: np.float32 = C_INIT, unvisited_q: np.float32 = UNVISITED_Q
 ) -> list[Node]:
-    """The path from the root along the moves that maximise Q + U, to a position not yet evaluated or over."""
+    """The path from the root along the moves that maximise Q + U, to a new position or the end of the game."""
     path = [root]
     while path[-1].priors:
         node = path[-1]
