@@ -77,7 +77,7 @@ def bench_selfplay_overhead(game: Rules, name: str, seconds: float, overrides: S
 def _playing(
     game: Rules, config: RunConfig, num_simulations: int, num_games: int, *, num_threads: int
 ) -> Iterator[Work]:
-    """A batch of each thread's own worker; returns the number of plies."""
+    """Batches of each thread's own worker until a ply is played; returns the number of plies."""
     with tempfile.TemporaryDirectory() as directory:
         store = GameStore(Path(directory), report=lambda _: None)
         task = SelfplayTask(
@@ -93,8 +93,9 @@ def _playing(
 
         def work(thread: int) -> int:
             before = workers[thread].counts.plies
-            workers[thread].play_batch()
-            return workers[thread].counts.plies - before
+            while (plies := workers[thread].counts.plies - before) == 0:
+                workers[thread].play_batch()
+            return plies
 
         yield work
         store.close()

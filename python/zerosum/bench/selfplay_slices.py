@@ -87,7 +87,7 @@ class Playing:
                 self._wait(0.01)
 
     def rates(self, *, seconds: float) -> SliceRates:
-        """Play for `seconds` seconds, and at least a batch, then wait.
+        """Play for `seconds` seconds, and at least until a batch is evaluated and a ply is played, then wait.
 
         Raises:
             SettingsError: no positions are evaluated any more.
@@ -95,8 +95,8 @@ class Playing:
         with self._let_go():
             before, cpu_before, started = self._selfplay.counts, self._cpu_s(), time.perf_counter()
             self._wait(seconds)
-            while (after := self._selfplay.counts).evaluations == before.evaluations:
-                if after.plies > before.plies + self._num_games:
+            while (after := self._selfplay.counts).evaluations == before.evaluations or after.plies == before.plies:
+                if after.evaluations == before.evaluations and after.plies > before.plies + self._num_games:
                     raise SettingsError(
                         "self-play does not evaluate positions any more, because its cache has all positions of this"
                         " small game. Set search.cache_positions to 0."
