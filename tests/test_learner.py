@@ -43,7 +43,9 @@ SHAPE = NetworkShape(num_planes=2, height=6, width=7, num_actions=7)
 SMALL = NetworkConfig(num_blocks=1, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
 REPLY = replace(SMALL, reply_head=True)
 OWNERSHIP = replace(SMALL, ownership_head=True)
-PLAIN = LearnerConfig(warmup_steps=0, precision="f32", learning_rate=0.01, final_share=1.0, num_threads=1)
+PLAIN = LearnerConfig(
+    warmup_steps=0, precision="f32", learning_rate=0.01, final_share=1.0, num_threads=1, draw_target="value"
+)
 
 
 @pytest.fixture(autouse=True)

@@ -71,10 +71,10 @@ class LearnerConfig:
         1.0, "weight of the value loss; the policy loss has weight 1 (paper: 1)", low=0.0, high=100.0
     )
     draw_target: Literal["value", "outcome"] = setting(
-        "value",
-        "share of draws in the target of a win/draw/loss head: 'value', the maximum for the value target (0.4 is 40"
-        " % win and 60 % draw), or 'outcome', the draws of finished games, because a search's value of 0 may be a"
-        " draw or an even position (not measured)",
+        "outcome",
+        "share of draws in the target of a win/draw/loss head: 'outcome', the draws of finished games, because a"
+        " search's value of 0 may be a draw or an even position, or 'value', the maximum for the value target (0.4 is"
+        " 40 % win and 60 % draw); strength is the same within the error",
     )
     reply_weight: float = setting(
         0.15,
