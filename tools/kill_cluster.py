@@ -31,6 +31,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -43,9 +44,9 @@ from zerosum.games import make
 
 VICTIMS = ("actor", "node", "learner", "hung", "cut", "device", "rater")
 AIMS = (0.25, 0.2, 0.2, 0.1, 0.05, 0.1, 0.1)
+"""How often each is killed; a cut takes a minute, the time in which Ray notices it."""
 OTHERS = {"device": "ray::DeviceActor", "rater": "ray::RaterActor"}
 """How the names of other actors' processes begin."""
-"""How often each is killed; a cut takes a minute, the time in which Ray notices it."""
 SILENCE_S = 15
 """Seconds without an answer after which the training gives an actor up."""
 LONGEST_WAIT_S = 180.0
@@ -62,7 +63,9 @@ Write = Callable[[str], None]
 def nodes_of_this_machine(*, num_cpus: int = 1, num_nodes: int = NUM_NODES) -> Iterator[Any]:
     """A cluster of a head with so many CPUs, and nodes with one each, on the loopback interface."""
     directory = tempfile.mkdtemp(prefix="zs-")
-    with private_environment():
+    # Ray notes the address of the newest cluster in a folder that it expects to exist.
+    Path(directory, "ray").mkdir()
+    with private_environment(), mock.patch.dict(os.environ, RAY_TMPDIR=directory):
         from ray.cluster_utils import Cluster
 
         small: dict[str, Any] = {"num_cpus": num_cpus, "object_store_memory": 80 << 20, "include_dashboard": False}
