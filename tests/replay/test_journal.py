@@ -20,6 +20,7 @@ from zerosum.replay.journal import (
     game_entries,
     parse_journal,
     ply_entry,
+    record_entries,
     start_entry,
 )
 from zerosum.replay.records import TARGET, PlyFlag, RunningGame, policy_target
@@ -101,6 +102,8 @@ def test_what_was_written_comes_back(data):
         same(record, other)
         same(record.header, game.header)
         same_plies((record.ply(index) for index in range(record.num_plies)), game.plies)
+        of_its_plies = [*game_entries(game), end_entry(record.game_id, len(game.plies), outcome=outcome, ending=ending)]
+        assert list(record_entries(record)) == of_its_plies
     running = [game for game in games if game not in finished]
     assert list(contents.running) == [game.header.game_id for game in running]
     for game in running:

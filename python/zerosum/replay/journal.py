@@ -16,12 +16,13 @@ little-endian. The magic number serves to find the next entry after a damaged on
 from __future__ import annotations
 
 import enum
+import itertools
 import json
 import os
 import struct
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -30,6 +31,7 @@ import numpy as np
 from zerosum.base.files import open_binary, write_all
 from zerosum.replay.records import (
     NO_TARGET,
+    PLY,
     PLY_NAMES,
     PLY_STRUCT,
     TARGET,
@@ -133,9 +135,13 @@ def start_entry(header: GameHeader) -> bytes:
 
 def ply_entry(game_id: int, index: int, ply: PlyRecord) -> bytes:
     """The entry of the game's ply number `index`, counted from 0."""
-    target = ply.target
-    columns = [target[name].tobytes() for name in TARGET_NAMES] if target.size else []
-    packed = _PLY_KEY.pack(game_id, index) + PLY_STRUCT.pack(*ply_numbers(ply)) + _SIZE.pack(target.size)
+    columns = [ply.target[name].tobytes() for name in TARGET_NAMES]
+    return _ply_entry(game_id, index, PLY_STRUCT.pack(*ply_numbers(ply)), ply.target.size, columns)
+
+
+def _ply_entry(game_id: int, index: int, numbers: bytes, size: int, columns: Iterable[bytes]) -> bytes:
+    """The entry of a ply: its row of `PLY`, and the `size` rows of its target by column."""
+    packed = _PLY_KEY.pack(game_id, index) + numbers + _SIZE.pack(size)
     return _entry(_Kind.PLY, b"".join([packed, *columns]))
 
 
@@ -153,8 +159,13 @@ def game_entries(game: RunningGame) -> Iterator[bytes]:
 
 def record_entries(record: GameRecord) -> Iterator[bytes]:
     """All entries of a finished game."""
-    plies = [record.ply(index) for index in range(record.num_plies)]
-    yield from game_entries(RunningGame(header=record.header, plies=plies))
+    yield start_entry(record.header)
+    rows, row_size = record.plies.tobytes(), PLY.itemsize
+    columns = [(record.targets[name].tobytes(), dtype.itemsize) for name, dtype in _TARGET_COLUMNS]
+    for index, (start, end) in enumerate(itertools.pairwise(record.target_offsets.tolist())):
+        numbers = rows[index * row_size : (index + 1) * row_size]
+        target = (column[start * width : end * width] for column, width in columns)
+        yield _ply_entry(record.game_id, index, numbers, end - start, target)
     yield end_entry(record.game_id, record.num_plies, outcome=record.outcome, ending=record.ending)
 
 

@@ -56,6 +56,8 @@ LATEST_START = 0.1
 """Share of the budget after which learning begins with fewer positions than `training.min_positions`."""
 MOST_LEARNERS_LOST = 3
 """Learners on a cluster that fail in a row, without a checkpoint between them, after which the training ends."""
+POLL_S = 0.05
+"""Seconds between two looks of the learner's thread at what is due; each takes time from self-play."""
 LONGEST_PHASE = 0.02
 """Share of a budget in minutes after which the due learner steps are made, even if they are fewer than a phase has."""
 
@@ -298,7 +300,7 @@ class SelfplayTraining:
         if self._is_due_to_learn():
             self._learn()
         else:
-            time.sleep(0.01)
+            time.sleep(POLL_S)
         if not self._is_over():
             self._housekeep()
 
