@@ -114,7 +114,7 @@ class SearchConfig:
     move_choice: Literal["visits", "lcb"] = setting(
         "visits",
         "move to play after a search by PUCT: 'visits', the most visited, or 'lcb', the one with the highest lower"
-        " confidence bound of Q (Leela Zero, KataGo; +20 ± 21 Elo in three games, docs/log.md)",
+        " confidence bound of Q (Leela Zero, KataGo; +22 ± 12 Elo in Connect Four, docs/log.md)",
     )
     lcb_deviations: float = setting(
         5.0,
