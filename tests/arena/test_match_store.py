@@ -62,7 +62,8 @@ def test_a_log_has_what_engines_were_told_and_answered(tmp_path: Path) -> None:
     line = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} game (-|\d+) ([<>!])fake one\(0\): (.*)")
     lines = [found.groups() for text in log.read_text().splitlines() if (found := line.fullmatch(text))]
     assert len(lines) == len(log.read_text().splitlines())
-    assert lines[0] == ("-", ">", "uci") and ("-", "!", "hello") in lines and ("-", "<", "uciok") in lines
+    assert lines[0] == ("-", ">", "uci") and ("-", "<", "uciok") in lines
+    assert ("!", "hello") in {line[1:] for line in lines}  # read by a thread of its own, perhaps after a game has begun
     assert lines.index(("1", ">", "go nodes 1")) < lines.index(("1", "<", "bestmove e2e5"))
     assert {game for game, _, text in lines if text.startswith("bestmove")} == {"1", "2", "3", "4"}
     played_once = len(lines)
