@@ -70,7 +70,7 @@ def test_a_training_on_a_local_cluster(tmp_path: Path) -> None:
 
 
 def test_a_node_whose_actors_die_at_their_start_is_refused(tmp_path: Path) -> None:
-    """With no node left the training ends with the reason."""
+    """The training ends with the reason when no node is left."""
     game = own_game(tmp_path)
     source = tmp_path / "breakthrough.py"
     source.write_text(source.read_text(encoding="utf-8") + DIES_IN_AN_ACTOR, encoding="utf-8")

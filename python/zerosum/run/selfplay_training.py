@@ -79,8 +79,8 @@ class SelfplayTraining:
         """Open the run and continue it. Setting `stop` ends the training soon and cleanly.
 
         Self-play is on the `cluster`, and the learner and the raters as `config.cluster` says; without one all is on
-        this machine. `mirror` copies the run
-        to object storage; it has only sealed games, so the games are sealed before each checkpoint.
+        this machine. `mirror` copies the run to object storage; it has only sealed games, so the games are sealed
+        before each checkpoint.
         """
         self._directory, self._game, self._config, self._report = directory, game, config, report
         self._stop, self._mirror, self._cluster = stop, mirror, cluster
