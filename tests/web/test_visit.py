@@ -213,3 +213,15 @@ def test_a_search_in_slices_is_the_search(house: House) -> None:
         module.SLICE_SECONDS = before
     assert sliced.visits == whole.visits and sliced.best_action == whole.best_action
     assert sliced.num_visits == 1500
+
+
+def test_simulations_beyond_a_slice_of_time_are_made_in_the_background(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work(page: Page) -> None:
+        await page.ask("growth.open", game="tictactoe", vs="rollouts")
+        assert (await page.ask("growth.step", number=4))["result"]["simulations"] == 1
+        assert [(await page.event("growth"))["simulations"] for _ in range(3)] == [2, 3, 4]
+
+    monkeypatch.setattr("zerosum.web.growth_requests.SLICE_SECONDS", 0.0)
+    with_page(house, work)

@@ -43,13 +43,12 @@ async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def growth_step(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """Make simulations. More than a few are made in the background and sent as events."""
+    """Make simulations. Those that do not fit into a slice of time are made in the background and sent as events."""
     growth, number = _growth(visit), fields.integer("number", 1, MOST_STEPS) or 1
     visit.stop("growth")
-    if number <= 10:
-        await visit.house.searches.call(lambda: _steps(growth, number))
-        return _view(visit)
-    visit.begin("growth", lambda: _grow(visit, growth, number))
+    number -= await visit.house.searches.call(lambda: _steps(growth, number))
+    if number:
+        visit.begin("growth", lambda: _grow(visit, growth, number))
     return _view(visit)
 
 
@@ -117,10 +116,10 @@ def _view(visit: Visit) -> dict[str, Any]:
 
 
 def _steps(growth: Growth, number: int) -> int:
-    """Make at most `number` simulations in a slice of time; return their number."""
+    """Make at least one simulation and at most `number` in a slice of time; return their number."""
     until = time.monotonic() + SLICE_SECONDS
     done = 0
-    while done < number and time.monotonic() < until:
+    while done < number and (done == 0 or time.monotonic() < until):
         growth.step()
         done += 1
     return done
@@ -130,7 +129,7 @@ async def _grow(visit: Visit, growth: Growth, number: int) -> None:
     while number > 0 and visit.growth is growth:
         asked = number
         number -= await visit.house.searches.call(lambda asked=asked: _steps(growth, asked))  # type: ignore[misc]
-        visit.tell("growth", done=number == 0, **growth.view())
+        visit.tell("growth", **growth.view())
 
 
 HANDLERS = {
