@@ -43,10 +43,11 @@ class GoTwin:
         mover: int = BLACK,
         history: int = 8,
         repeats_history: bool = False,
+        liberties: int = 0,
     ) -> None:
         self.size, self.komi, self.suicide, self.superko = size, komi, suicide, superko
         self.scoring, self.prisoners = scoring, [0, 0]
-        self.pass_, self.history = size * size, history
+        self.pass_, self.history, self.liberties = size * size, history, liberties
         self.max_plies = max_plies or 2 * size * size
         self.board: Board = board or (0,) * self.pass_
         self.mover, self.passes, self.ply = mover, 0, 0
@@ -195,6 +196,12 @@ class GoTwin:
         planes = [
             np.equal(frame, colour).reshape(shape) for frame in self.frames for colour in (self.mover, -self.mover)
         ]
+        liberties = [0] * self.pass_
+        for point in range(self.pass_):
+            if self.board[point]:
+                _, beside = self.reach(self.board, point)
+                liberties[point] = sum(self.board[p] == 0 for p in beside)
+        planes += [np.equal(liberties, count).reshape(shape) for count in range(1, self.liberties + 1)]
         return np.stack([*planes, np.full(shape, self.mover == BLACK)]).astype(np.float32)
 
     def text(self, action: int) -> str:

@@ -68,6 +68,7 @@ class Variant:
     komi: float = 7.5
     max_plies: int = 0
     history: int = 8
+    liberties: int = 0
     handicap: int = 0
     opening: str = ""
     """The position that games begin with, if it is not the game's own."""
@@ -77,7 +78,7 @@ class Variant:
     @property
     def name(self) -> str:
         options = [f"size={self.size}", f"komi={self.komi}", f"superko={self.superko}", f"history={self.history}"]
-        options += [f"scoring={self.scoring}"]
+        options += [f"scoring={self.scoring}", f"liberties={self.liberties}"]
         options += ["rules=tromp-taylor"] * self.suicide + [f"handicap={self.handicap}"] * bool(self.handicap)
         options += [f"max_plies={self.max_plies}"] * bool(self.max_plies)
         return f"go({', '.join(options)})"
@@ -94,6 +95,7 @@ class Variant:
             mover=mover,
             history=self.history,
             repeats_history=repeats_history,
+            liberties=self.liberties,
         )
 
 
@@ -111,7 +113,7 @@ SEKI = "O1O1X/XOOXX/XXOXO/1XOOO/X1XO1 X"
 """Chains that are short of liberties, with points that neither side can fill."""
 
 VARIANTS = (
-    Variant(5, 36, max_plies=300, komi=0.5),
+    Variant(5, 36, max_plies=300, komi=0.5, liberties=3),
     Variant(5, 20, max_plies=200, suicide=True, komi=3),
     Variant(5, 8, max_plies=200, superko="situational", komi=-25),
     Variant(5, 8, max_plies=120, superko="situational", suicide=True, komi=-25),
@@ -127,14 +129,14 @@ VARIANTS = (
     Variant(5, 12, opening=SEKI, superko="simple", scoring="territory", komi=-1),
     Variant(7, 8, superko="simple", scoring="territory"),
     Variant(9, 6, stride=9, opening=SEKI_WITH_EYES, superko="simple", scoring="territory"),
-    Variant(6, 6, history=3),
-    Variant(7, 24, handicap=4, komi=20),
+    Variant(6, 6, history=3, liberties=8),
+    Variant(7, 24, handicap=4, komi=20, liberties=1),
     Variant(7, 14, opening=THREE_KOS, komi=-5),
     Variant(7, 14, opening=THREE_KOS, superko="situational"),
     Variant(9, 4, stride=4, komi=7),
     Variant(9, 3, stride=5, suicide=True, handicap=9),
     Variant(13, 1, stride=40, history=1),
-    Variant(19, 1, stride=180),
+    Variant(19, 1, stride=180, liberties=4),
     Variant(25, 1, stride=400),
 )
 

@@ -13,6 +13,9 @@ one:
 
     "defaults" = []
     "fewer simulations" = ["search.num_simulations=64", "selfplay.fast_simulations=12"]
+    "liberties" = ["game=go(size=7, liberties=3)"]
+
+The setting `game` is for variants with other planes of the same rules.
 
 `--positions FILE` takes other solved positions than the package's, made by `tools/solve_positions.py --seed 7`, to keep
 tuning and measuring apart.
@@ -62,6 +65,7 @@ COMMON = [
     "strength.budget_share=0",
     "strength.solved_positions=0",
 ]
+GAME = "game="
 POSITIONS = {1: 1000, 600: 500}
 """Solved positions of each set, by simulations a move."""
 OPPONENTS = ("rollouts@1000", "alphabeta@4", "gnugo level 0", "fairy-stockfish skill -10, 500 nodes")
@@ -106,8 +110,15 @@ def variants_of(defaults: RunConfig) -> dict[str, list[str]]:
 
 
 def changed(config: RunConfig, settings: Sequence[str]) -> RunConfig:
-    """The settings of a run of the same game and time with other overrides."""
-    return new_config(make(config.game), config.game, minutes=config.training.minutes, overrides=[*COMMON, *settings])
+    """The settings of a run of the same time with other overrides, and of the same game unless they name another."""
+    name, settings = game_and_settings(config.game, settings)
+    return new_config(make(name), name, minutes=config.training.minutes, overrides=[*COMMON, *settings])
+
+
+def game_and_settings(game: str, settings: Sequence[str]) -> tuple[str, list[str]]:
+    """A variant's game, `game` unless its settings name another, and its other settings."""
+    names = [setting.removeprefix(GAME) for setting in settings if setting.startswith(GAME)]
+    return [game, *names][-1], [setting for setting in settings if not setting.startswith(GAME)]
 
 
 def read_variants(path: Path, defaults: RunConfig) -> dict[str, list[str]]:
@@ -245,7 +256,8 @@ class Ablation:
     def _train_and_measure(self, variant: str, seed: int) -> None:
         run = self._run_of(variant, seed)
         name = self._asked.game if self._game.is_python else self._game.spec.full_name
-        settings = [*COMMON, *self._asked.set, *self._variants[variant]]
+        name, own = game_and_settings(name, self._variants[variant])
+        settings = [*COMMON, *self._asked.set, *own]
         train(run, name, minutes=self._asked.minutes, seed=seed, settings=settings)
         result = measure(run, variant, seed, self._sets)
         with self._lock:

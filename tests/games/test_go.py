@@ -99,6 +99,7 @@ def test_names_and_their_long_forms(name: str, full_name: str, komi: float) -> N
         ("go(superko=none)", 'superko is "none", expected one of positional, situational, simple'),
         ("go(size=8, handicap=5)", "handicap is 5, expected 0 or 2 to 4 on 8×8"),
         ("go(komi=x)", 'komi is "x", expected a number'),
+        ("go(liberties=9)", 'liberties is "9", expected a number from 0 to 8'),
     ],
 )
 def test_options_that_do_not_fit(name: str, sentence: str) -> None:
@@ -106,10 +107,11 @@ def test_options_that_do_not_fit(name: str, sentence: str) -> None:
         make(name)
 
 
-def test_komi_shares_a_network_and_history_does_not() -> None:
+def test_komi_shares_a_network_and_planes_do_not() -> None:
     encoder_id = make("go9").spec.encoder_id
     assert make("go9(komi=0, superko=simple, suicide=true, handicap=2)").spec.encoder_id == encoder_id
-    assert make("go9(history=4)").spec.encoder_id != encoder_id != make("go13").spec.encoder_id
+    others = [make(name).spec.encoder_id for name in ("go9(history=4)", "go9(liberties=3)", "go13")]
+    assert len({encoder_id, *others}) == 4
 
 
 # ---- games that end, and points
@@ -166,6 +168,16 @@ def test_planes_by_hand() -> None:
         ("own stones, 3 plies ago", "A5"),
     ]
     assert planes[-1].min() == 1.0 and game.planes(state_after(game, "A5"))[-1].max() == 0.0
+
+
+def test_liberty_planes_by_hand() -> None:
+    game = make("go(size=5, history=1, liberties=3)")
+    names = [plane.name for plane in game.spec.planes]
+    liberties = [f"stones of chains with {count}" for count in ("1 liberty", "2 liberties", "3 liberties")]
+    assert names == ["own stones", "opponent stones", *liberties, "1 if Black is to move"]
+    planes = game.planes(game.parse_position("XXO2/O3O/3XX/1O3/5 X"))[2:5]
+    points = [{"ABCDE"[column] + str(5 - row) for row, column in np.argwhere(plane)} for plane in planes]
+    assert points == [{"A5", "B5"}, {"A4", "C5", "E4"}, set()], "D3 and B2 have four"
 
 
 @pytest.mark.parametrize(("fill", "frames"), [("repeat", 8), ("zero", 1)])

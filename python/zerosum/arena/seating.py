@@ -38,7 +38,7 @@ def seats_of(plan: MatchPlan, inbox: Inbox, *, num_boards: int) -> Iterator[Seat
                 alike = [other for other in plan.players if _is_one_search(other, player)]
                 first = next(number for number, other in enumerate(plan.players) if other is alike[0])
                 if first not in pools:
-                    pools[first] = SearchPool(game, alike, num_boards=num_boards)
+                    pools[first] = SearchPool(player.rules(game), alike, num_boards=num_boards)
                 return SearchSeat(pools[first], player, inbox, num_boards=num_boards, seed=seed)
         raise TypeError(f"{player!r} has no seat: expected one of the four kinds of contestants.")
 

@@ -40,6 +40,7 @@ __all__ = [
     "start_state",
     "state_after",
     "with_options",
+    "with_planes_of",
     "with_usual_encoding",
     "without_ply_cap",
 ]
@@ -48,8 +49,10 @@ Rules = _core.Game
 """A game of the core or of the user, with the methods that the program uses."""
 NO_PLY_CAP = 65535
 """Maximum of a game's option `max_plies`."""
-ENCODING_OPTIONS = ("policy", "history", "history_fill")
-"""Options that change what a network sees and how actions are numbered, not the rules."""
+PLANE_OPTIONS = ("history", "history_fill", "liberties")
+"""Options that change what a network sees, not the rules and not the numbering of actions."""
+ENCODING_OPTIONS = ("policy", *PLANE_OPTIONS)
+"""Options that change what a network sees or how actions are numbered, not the rules."""
 
 
 def make(game: str | Game[Any] | Rules) -> Rules:
@@ -144,6 +147,18 @@ def with_options(game: Rules, **options: str) -> Rules:
         return game
     values = given_options(game) | {name: options[name] for name in known}
     return make(f"{spec.name}({', '.join(f'{name}={value}' for name, value in values.items())})")
+
+
+def with_planes_of(game: Rules, other: Rules) -> Rules:
+    """The rules of `game` with the planes of `other`, if both are one game with different options.
+
+    >>> with_planes_of(make("go9(komi=5)"), make("go(history=2, liberties=3)")).spec.full_name
+    'go(size=9, komi=5, history=2, liberties=3)'
+    """
+    if game.spec.name != other.spec.name:
+        return game
+    values = {option.name: option.default for option in other.spec.known_options} | given_options(other)
+    return with_options(game, **{name: values[name] for name in PLANE_OPTIONS if name in values})
 
 
 def with_usual_encoding(game: Rules) -> Rules:

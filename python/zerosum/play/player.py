@@ -31,6 +31,7 @@ from zerosum.evaluators.evaluator import NetworkEvaluator
 from zerosum.evaluators.ownership import OwnershipNetwork, has_ownership
 from zerosum.games import Rules, State, make, measure_game, openspiel, state_after
 from zerosum.games.python_game import Game, split_name
+from zerosum.games.rules import with_planes_of
 from zerosum.games.source_files import OBJECT, differing, kept_name, rules_files
 from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
 from zerosum.network.checkpoint import require_encoder
@@ -90,11 +91,14 @@ class Player:
         return split_player(self.name)[0]
 
     def with_rules(self, game: Rules) -> Player:
-        """The same player with other rules that have the same network input, such as another komi.
+        """The same player with other rules for which its network can play, such as another komi.
+
+        Its game keeps the planes of the network, whatever planes `game` has; the two games share their states.
 
         Raises:
             DataError: its network does not fit the game.
         """
+        game = with_planes_of(game, self.game)
         if game.spec.encoder_id != self.game.spec.encoder_id:
             raise DataError(
                 f"{self.name} plays {self.game.spec.full_name}; its network does not fit {game.spec.full_name}: name"
@@ -235,6 +239,8 @@ class SearchContestant:
     resign: ResignRule | None = None
     network: str = ""
     """Identity of the evaluator's network: "step 1200, of 2026-01-31T12:00:00"."""
+    planes_of: Rules | None = None
+    """A game with the planes that the network takes; None if they are those of every game that it plays."""
 
     def __post_init__(self) -> None:
         if self.terms.depth is not None:
@@ -259,9 +265,13 @@ class SearchContestant:
         """Simulations of a move without a clock."""
         return self.terms.nodes or self.search.num_simulations
 
+    def rules(self, game: Rules) -> Rules:
+        """The rules that are played, with the planes of the network. Both games share their states."""
+        return game if self.planes_of is None else with_planes_of(game, self.planes_of)
+
     def player(self, game: Rules, *, num_batches: int = 1) -> Player:
         """The player for one board, which keeps `num_batches` batches at the evaluator in a search by time."""
-        return Player(game, self.evaluator, self.search, name=self.name, num_batches=num_batches)
+        return Player(self.rules(game), self.evaluator, self.search, name=self.name, num_batches=num_batches)
 
 
 @dataclass(frozen=True)
@@ -529,10 +539,18 @@ def parse_player(
     path = existing_run(word)
     search = _search_of(_read_run_config(path), num_simulations)
     checkpoint = load_checkpoint(path)
-    evaluator = _evaluator_of(checkpoint, game, backend=backend, batch_size=batch_size, num_threads=num_threads)
-    return SearchContestant(
-        f"{word}@{search.num_simulations}", evaluator, search, network=network_name(checkpoint.info)
-    )
+    own = _with_planes_for(checkpoint.info, game)
+    evaluator = _evaluator_of(checkpoint, own, backend=backend, batch_size=batch_size, num_threads=num_threads)
+    name = f"{word}@{search.num_simulations}"
+    return SearchContestant(name, evaluator, search, network=network_name(checkpoint.info), planes_of=own)
+
+
+def _with_planes_for(info: CheckpointInfo, game: Rules) -> Rules:
+    """The rules with the planes that a network takes, if the network has learned them with other planes."""
+    if info.encoder_id == game.spec.encoder_id or info.game not in core_game_names():
+        return game
+    own = with_planes_of(game, make(info.full_name))
+    return own if own.spec.encoder_id == info.encoder_id else game
 
 
 def network_name(info: CheckpointInfo) -> str:

@@ -12,6 +12,8 @@ use crate::random::mix;
 
 /// Number of points of the largest board.
 const MAX_POINTS: usize = 25 * 25;
+/// The largest number of liberties for which there is a plane.
+pub const MAX_LIBERTIES: usize = 8;
 const EMPTY: u8 = 2;
 const OUTSIDE: u8 = 3;
 const NO_HEAD: u16 = u16::MAX;
@@ -283,6 +285,23 @@ impl<const W: usize, const P: usize> Board<W, P> {
                 break;
             }
         }
+    }
+
+    /// For each index, the stones whose chains have `index + 1` liberties.
+    pub fn stones_by_liberties(&self, geometry: &Geometry<W>) -> [SquareSet<W>; MAX_LIBERTIES] {
+        let empty = self.empty(geometry);
+        let mut counted = [SquareSet::EMPTY; MAX_LIBERTIES];
+        (self.stones[0] | self.stones[1]).for_each(|point| {
+            if usize::from(self.head[point]) != point {
+                return;
+            }
+            let chain: SquareSet<W> = self.chain(point as u16).collect();
+            let num_liberties = (geometry.adjacent(chain) & empty).len();
+            if let Some(stones) = counted.get_mut(num_liberties - 1) {
+                *stones = *stones | chain;
+            }
+        });
+        counted
     }
 
     /// The points without a stone.

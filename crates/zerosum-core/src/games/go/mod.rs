@@ -64,6 +64,8 @@ pub struct Variant {
     pub history: usize,
     /// True if the planes of a position that was set up repeat it as all earlier ones.
     pub repeats_history: bool,
+    /// The largest number of liberties for which there is a plane, at most [`board::MAX_LIBERTIES`].
+    pub liberties: usize,
 }
 
 impl Variant {
@@ -92,12 +94,13 @@ impl Variant {
             _ => Superko::Simple,
         };
         let (history, repeats_history) = options.history()?;
+        let liberties = options.number("liberties", 0, 0..=board::MAX_LIBERTIES)?;
         let max_plies = options.max_plies((2 * size * size) as u32)?;
-        let spec = GameSpec::new("go", 1, size * size + 1, (size, size), planes(history), max_plies)?
+        let spec = GameSpec::new("go", 1, size * size + 1, (size, size), planes(history, liberties), max_plies)?
             .with_options(options.canonical()?)
             .with_action_planes()
             .with_symmetries(symmetries(size, &handicap))?;
-        Ok(Self { spec, size, scoring, komi, handicap, suicide, superko, history, repeats_history })
+        Ok(Self { spec, size, scoring, komi, handicap, suicide, superko, history, repeats_history, liberties })
     }
 
     /// The action of the pass.
@@ -121,9 +124,12 @@ pub fn make(options: Options) -> AnyGameResult {
     })
 }
 
-fn planes(history: usize) -> Vec<PlaneSpec> {
+fn planes(history: usize, liberties: usize) -> Vec<PlaneSpec> {
     let stones = |age| ["own", "opponent"].map(|side| PlaneSpec::bits(format!("{side} stones{}", ago(age))));
-    (0..history).flat_map(stones).chain([PlaneSpec::constant("1 if Black is to move")]).collect()
+    let chains = (1..=liberties).map(|count| {
+        PlaneSpec::bits(format!("stones of chains with {count} {}", if count == 1 { "liberty" } else { "liberties" }))
+    });
+    (0..history).flat_map(stones).chain(chains).chain([PlaneSpec::constant("1 if Black is to move")]).collect()
 }
 
 /// The symmetries of the board that keep the handicap points; all keep the pass.
@@ -242,6 +248,10 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
             planes.words(&stones[own].0);
             planes.words(&stones[1 - own].0);
         }
+        if self.variant.liberties > 0 {
+            let counted = state.board.stones_by_liberties(&self.geometry);
+            counted[..self.variant.liberties].iter().for_each(|stones| planes.words(&stones.0));
+        }
         planes.constant(if state.player == Player::First { 1.0 } else { 0.0 });
     }
 
@@ -336,7 +346,9 @@ fn describe(variant: &Variant) -> Description {
             "Both sides see the board the same way up. For each of the last {history} positions (`history`, 1 to \
              8), the newest first, there are the stones of the player to move and those of the opponent. A pass \
              makes a position, too; positions before the game began have no stones. A position that was set up is \
-             {fill} (`history_fill`, repeat or zero). The last plane is 1 everywhere if Black is to move."
+             {fill} (`history_fill`, repeat or zero). With `liberties=3` three more planes mark the stones of both \
+             sides whose chains have one, two and three liberties (0 to 8; the paper: none; KataGo, arXiv \
+             1902.10565: 3). The last plane is 1 everywhere if Black is to move."
         ),
         actions: format!(
             "0 to {} are the points, row by row from the top left, {} is the pass. Written as in GTP: a column's \
