@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 from zerosum.games import Rules, make
+from zerosum.play.fit import fits
 from zerosum.play.runs import find_run, means_game, network_at, require_run
 
 DIRECTORY = Path(str(resources.files("zerosum") / "data" / "networks"))
@@ -50,8 +51,7 @@ def bundled_networks() -> list[Path]:
 
 def bundled_network(game: Rules) -> Path | None:
     """The directory of the network of the package that fits the game; None without one."""
-    fitting = (path for path in bundled_networks() if network_at(path).encoder_id == game.spec.encoder_id)
-    return next(fitting, None)
+    return next((path for path in bundled_networks() if fits(network_at(path), game)), None)
 
 
 def require_network(word: str) -> Path:

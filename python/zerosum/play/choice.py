@@ -220,8 +220,7 @@ class Players:
         name = game.spec.full_name
         with self._lock:
             if name not in self._chosen:
-                alike = (one for one in self._chosen.values() if one.game.spec.encoder_id == game.spec.encoder_id)
-                known = next(alike, None)
+                known = next((one for one in self._chosen.values() if one.knows(game)), None)
                 self._chosen[name] = self._choose(game) if known is None else by_people_rules(known, game)
             return self._chosen[name]
 

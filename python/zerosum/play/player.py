@@ -38,6 +38,7 @@ from zerosum.network.checkpoint import require_encoder
 from zerosum.play.analysis import Analysis
 from zerosum.play.bundled import bundled_network
 from zerosum.play.driver import SearchDriver, Task
+from zerosum.play.fit import rules_for
 from zerosum.play.runs import find_run, means_game, run_names, runs_directory
 from zerosum.search import SearchConfig, new_search
 
@@ -98,13 +99,16 @@ class Player:
         Raises:
             DataError: its network does not fit the game.
         """
-        game = with_planes_of(game, self.game)
-        if game.spec.encoder_id != self.game.spec.encoder_id:
+        if not self.knows(game):
             raise DataError(
                 f"{self.name} plays {self.game.spec.full_name}; its network does not fit {game.spec.full_name}: name"
                 " a player that has learned it."
             )
-        return self._copy(game, self.evaluator, self.config)
+        return self._copy(with_planes_of(game, self.game), self.evaluator, self.config)
+
+    def knows(self, game: Rules) -> bool:
+        """Whether its network can play a game, with the planes that it has learned."""
+        return with_planes_of(game, self.game).spec.encoder_id == self.game.spec.encoder_id
 
     def judged_by(self, evaluator: Evaluator, config: SearchConfig) -> Player:
         """The same player with another evaluator and other search settings."""
@@ -418,7 +422,8 @@ def load_player(
     It searches with the run's settings, and with `num_simulations` per move if given. `game` ("path.py:Class", an
     object or its rules) is needed only for a game of your own whose checkpoint lies outside of its run, or whose
     file the run does not know. `batch_size` is the usual maximum of positions per batch of the network; matches use
-    larger ones. A search by time keeps a batch per core in flight, or two on a GPU.
+    larger ones. A search by time keeps a batch per core in flight, or two on a GPU. The player's game has the planes
+    that the network has learned, whatever planes `game` has.
 
     Raises:
         DataError: no complete checkpoint exists, or its network does not fit the game.
@@ -429,7 +434,7 @@ def load_player(
     checkpoint, run = load_checkpoint(path), _read_run_config(path)
     info = checkpoint.info
     game = game or learned_game(path, info)
-    rules, search = make(game), _search_of(run, num_simulations)
+    rules, search = rules_for(info, make(game)), _search_of(run, num_simulations)
     num_batches, by_time = (2, LEAVES_A_BATCH_ON_GPU) if EvaluatorConfig(backend).on_gpu else (num_cores(), batch_size)
     evaluator = _evaluator_of(
         checkpoint,
@@ -539,18 +544,10 @@ def parse_player(
     path = existing_run(word)
     search = _search_of(_read_run_config(path), num_simulations)
     checkpoint = load_checkpoint(path)
-    own = _with_planes_for(checkpoint.info, game)
+    own = rules_for(checkpoint.info, game)
     evaluator = _evaluator_of(checkpoint, own, backend=backend, batch_size=batch_size, num_threads=num_threads)
     name = f"{word}@{search.num_simulations}"
     return SearchContestant(name, evaluator, search, network=network_name(checkpoint.info), planes_of=own)
-
-
-def _with_planes_for(info: CheckpointInfo, game: Rules) -> Rules:
-    """The rules with the planes that a network takes, if the network has learned them with other planes."""
-    if info.encoder_id == game.spec.encoder_id or info.game not in core_game_names():
-        return game
-    own = with_planes_of(game, make(info.full_name))
-    return own if own.spec.encoder_id == info.encoder_id else game
 
 
 def network_name(info: CheckpointInfo) -> str:

@@ -11,6 +11,7 @@ from zerosum.games import Rules, make
 from zerosum.games.rules import is_game_name
 from zerosum.network import CheckpointInfo
 from zerosum.network.checkpoint import checkpoints_to_play, list_checkpoints, read_info
+from zerosum.play.fit import fits
 
 VARIABLE = "ZEROSUM_RUNS"
 """The environment variable that names the directory of runs."""
@@ -70,7 +71,7 @@ def newest_run(game: Rules, *, runs: Path | None = None) -> Path | None:
     A run with only an untrained network does not count.
     """
     found = {run: newest for run in directories(runs) if (newest := newest_checkpoint(run / "checkpoints"))}
-    fitting = [run for run, (_, info) in found.items() if info.step > 0 and info.encoder_id == game.spec.encoder_id]
+    fitting = [run for run, (_, info) in found.items() if info.step > 0 and fits(info, game)]
     return max(fitting, key=lambda run: found[run][0].stat().st_mtime_ns, default=None)
 
 

@@ -29,6 +29,7 @@ from zerosum.games import Rules, make
 from zerosum.network.checkpoint import require_encoder
 from zerosum.notation.go_words import GoRules
 from zerosum.play.choice import Players
+from zerosum.play.fit import rules_for
 from zerosum.play.player import Player
 from zerosum.play.runs import network_at
 from zerosum.protocols.gtp_board import GtpBoard
@@ -71,7 +72,8 @@ def run_gtp(
     players = Players(player, say=warn)
     go = make(game) if game else players.own_game() or make("go")
     if players.path is not None:  # loading takes time, so it waits until the player is needed
-        require_encoder(network_at(players.path), go.spec)
+        info = network_at(players.path)
+        require_encoder(info, rules_for(info, go).spec)
     elif player:
         players.of(go)
     engine = GtpEngine(

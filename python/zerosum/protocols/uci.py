@@ -13,6 +13,7 @@ from zerosum.games import Rules, make
 from zerosum.games.rules import given_options, plays_chess960
 from zerosum.play.analysis import AnalysisLine
 from zerosum.play.choice import describe_network
+from zerosum.play.fit import fits
 from zerosum.play.player import ROLLOUTS
 from zerosum.protocols.engine_options import INERT, OfferedOption, check, combo, text
 from zerosum.protocols.engine_setup import EngineSetup, path_of
@@ -61,10 +62,10 @@ class UciSetup(EngineSetup):
             return False
         path = path_of(named)
         try:
-            found = {info.encoder_id for rules in (game, other) if (info := describe_network(rules, path)) is not None}
+            found = [info for rules in (game, other) if (info := describe_network(rules, path)) is not None]
         except DataError:
             return False  # loading the network reports the error
-        return game.spec.encoder_id in found and other.spec.encoder_id not in found
+        return any(fits(info, game) for info in found) and not any(fits(info, other) for info in found)
 
     @property
     def shows_draws(self) -> bool:

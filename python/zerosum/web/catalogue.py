@@ -9,6 +9,7 @@ from typing import Any
 from zerosum.base.errors import GameError
 from zerosum.games import Rules, state_after
 from zerosum.games.catalogue import plane_table
+from zerosum.play.fit import fits
 from zerosum.web.boards import draw_board
 from zerosum.web.library import Library
 
@@ -21,22 +22,21 @@ def games(library: Library) -> list[dict[str, Any]]:
 
     Games with options, such as another size, are among them if a network has learned them.
     """
-    learned = {one.encoder_id: one.game for one in library.networks(all_checkpoints=False)}
+    learned = {one.info.encoder_id: one.info for one in library.networks(all_checkpoints=False)}
     games = {name: library.game(name) for name in library.game_names()}
     # The names without options are whole games; the others are abbreviations.
     whole = {name: game for name, game in games.items() if game.is_python or name == game.spec.full_name}
-    known = {game.spec.encoder_id for game in whole.values()}
-    for encoder_id, name in learned.items():
-        if encoder_id not in known:
+    for info in learned.values():
+        if not any(fits(info, game) for game in whole.values()):
             with contextlib.suppress(GameError):
-                whole[name] = library.game(name)
+                whole[info.full_name] = library.game(info.full_name)
     return [
         {
             "name": name,
             "board": "{} × {}".format(*game.spec.board_shape),
             "svg": _first_board(game),
             "own": game.is_python,
-            "network": game.spec.encoder_id in learned,
+            "network": any(fits(info, game) for info in learned.values()),
         }
         for name, game in whole.items()
     ]

@@ -22,9 +22,11 @@ from zerosum.base.errors import DataError, GameError, SettingsError, ZerosumErro
 from zerosum.games import Rules, make
 from zerosum.games.openspiel import PREFIX as OPENSPIEL
 from zerosum.games.python_game import split_name
+from zerosum.network import CheckpointInfo
 from zerosum.network.checkpoint import list_checkpoints, read_info
 from zerosum.play.bundled import bundled_networks
 from zerosum.play.choice import BUNDLED_NAME
+from zerosum.play.fit import fits
 from zerosum.play.player import (
     ALPHA_BETA,
     DEFAULT_DEPTH,
@@ -57,10 +59,7 @@ class Network:
 
     label: str
     path: Path
-    game: str
-    """Name of the game, as `make` takes it."""
-    encoder_id: str
-    step: int
+    info: CheckpointInfo
 
 
 @dataclass
@@ -136,9 +135,9 @@ class Library:
         for label, directory in self.run_directories().items():
             checkpoints = list_checkpoints(directory / "checkpoints")[-MOST_CHECKPOINTS:]
             networks = [one for path in reversed(checkpoints) if (one := _network(path, label)) is not None]
-            if networks:
-                found.append(replace(networks[0], label=label))
-                found += [replace(one, label=f"{label} step {one.step}") for one in networks[: 99 * all_checkpoints]]
+            found += [replace(one, label=label) for one in networks[:1]]
+            if all_checkpoints:
+                found += [replace(one, label=f"{label} step {one.info.step}") for one in networks]
         for path in self.runs:
             if path.suffix == ".json" and (one := _network(path, str(path))) is not None:
                 found.append(one)
@@ -148,11 +147,10 @@ class Library:
 
     def opponents(self, game: Rules) -> list[dict[str, Any]]:
         """Players of a game for the page: name, kind, and the place of a number."""
-        spec = game.spec
         networks = [
-            {"name": one.label, "kind": "network", "step": one.step}
+            {"name": one.label, "kind": "network", "step": one.info.step}
             for one in self.networks()
-            if one.encoder_id == spec.encoder_id
+            if fits(one.info, game)
         ]
         return [
             *networks,
@@ -231,9 +229,9 @@ class Library:
         if not named:
             known = [*(one["name"] for one in self.opponents(game))]
             raise SettingsError(f"unknown player {shown(label)}: {nearest(label[:LONGEST_NAME], known)}.")
-        network = next((one for one in named if one.encoder_id == game.spec.encoder_id), None)
+        network = next((one for one in named if fits(one.info, game)), None)
         if network is None:
-            learned = " and ".join(one.game for one in named)
+            learned = " and ".join(one.info.full_name for one in named)
             raise DataError(f"{label} has learned {learned}, not {game.spec.full_name}: name another player.")
         return network
 
@@ -289,8 +287,7 @@ def _network(path: Path, label: str) -> Network | None:
 @functools.lru_cache(maxsize=4096)
 def _described(path: Path, _written_ns: int, label: str) -> Network:
     """The description of a file's checkpoint, read again when the file changes."""
-    info = read_info(path)
-    return Network(label, path, info.full_name, info.encoder_id, info.step)
+    return Network(label, path, read_info(path))
 
 
 def _bundled() -> list[Network]:
