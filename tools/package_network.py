@@ -28,8 +28,8 @@ from zerosum.run.strength import Strength, player_name
 
 MOST_BYTES = 4_000_000
 """Largest size of a network in the package."""
-NOT_SET = {"minutes", "steps", "seed", "source"}
-"""Settings that the command does not have as `--set`."""
+NOT_SET = {"minutes", "steps", "seed", "source", "planes"}
+"""Settings that the command does not have as `--set`; planes are options of the game's name."""
 OF_THE_MACHINE = {"num_filters"}
 """Settings whose defaults depend on the machine, which the command always has."""
 

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from games_for_tests import DoubleMove
-from zerosum.base.errors import DataError, SettingsError
+from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.base.settings import RETIRED
 from zerosum.games import adopt, make
+from zerosum.games.rules import with_options
 from zerosum.run.config import (
     SECTIONS,
     changed,
@@ -102,9 +103,32 @@ def test_go_is_learned_with_owners_and_openings() -> None:
     for name in ("go9", "go13", "go19"):
         config = new_config(make(name), name)
         assert config.network.ownership_head and config.selfplay.opening_share == 0.3
+        assert make(config.game).spec.full_name == with_options(make(name), liberties="3").spec.full_name
     assert not new_config(make("chess"), "chess").network.ownership_head
     paper = new_config(make("go19"), "go19", preset="paper")
     assert not paper.network.ownership_head and paper.selfplay.opening_share == 0
+    assert paper.game == "go19" and len(make(paper.game).spec.planes) == 17
+
+
+def test_planes_are_added_to_the_name_of_a_game_without_any() -> None:
+    go9 = make("go9")
+    assert new_config(go9, "go9", overrides=["training.planes="]).game == "go9"
+    assert new_config(go9, "go9", settings={"training.planes": "history=2"}).game == "go(size=9, history=2)"
+    assert new_config(go9, "go9", overrides=["training.source=records"]).game == "go9"
+    assert new_config(make("chess"), "chess").game == "chess"
+    named = make("go9(history=4)")
+    assert new_config(named, "go(size=9, history=4)").game == "go(size=9, history=4)"
+    both = new_config(named, "", overrides=["training.planes=liberties=2"])
+    assert both.game == "go(size=9, history=4, liberties=2)"
+    for game, planes, sentence in (
+        (named, "history=2", r"go\(size=9, history=4\) and training.planes='history=2' disagree about history"),
+        (go9, "komi=2", r"has no option 'komi' of planes, only history, history_fill, liberties"),
+        (make("connect4"), "history=2", "has no option 'history' of planes. Leave it empty"),
+    ):
+        with pytest.raises(SettingsError, match=sentence):
+            new_config(game, "", overrides=[f"training.planes={planes}"])
+    with pytest.raises(GameError, match='liberties is "9"'):
+        new_config(go9, "", overrides=["training.planes=liberties=9"])
 
 
 def test_a_gpu_gets_a_larger_network(monkeypatch: pytest.MonkeyPatch) -> None:

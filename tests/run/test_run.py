@@ -23,6 +23,7 @@ from zerosum.base.errors import DataError, RunError, SettingsError
 from zerosum.evaluators import Evaluator
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import list_checkpoints
+from zerosum.play.player import load_player
 from zerosum.replay.game_store import GameStore
 from zerosum.run.measures import progress_line
 from zerosum.run.metrics import MetricsRow, read_metrics
@@ -160,11 +161,28 @@ def test_a_run_of_another_game_is_left_alone(tmp_path: Path) -> None:
     before = written(run)
     with pytest.raises(RunError, match="is a run of tictactoe, not of connect4"):
         run_steps(run, 4, game="connect4")
-    with pytest.raises(SettingsError, match="the network's settings and the seed of a run cannot be changed"):
+    with pytest.raises(SettingsError, match="the planes and the seed of a run cannot be changed"):
         run_steps(run, 4, "network.num_blocks=3")
     with pytest.raises(SettingsError, match="began without a preset, which cannot be changed"):
         train("tictactoe", run, preset="connect4", report=lambda _: None)
     assert written(run) == before
+
+
+def test_a_run_of_go_adds_planes_and_goes_on_by_the_same_name(tmp_path: Path) -> None:
+    run, go = tmp_path / "run", "go(size=5, max_plies=10)"
+    lines = run_steps(run, 2, game=go)
+    assert any("Learning go(size=5, liberties=3, max_plies=10)" in line for line in lines)
+    assert "planes" in (run / "config.toml").read_text()
+    for name in (go, "go(size=5, liberties=3, max_plies=10)"):
+        assert run_steps(run, 4, game=name)
+    before = written(run)
+    for name in ("go(size=5, liberties=2, max_plies=10)", "go(size=5, komi=1, max_plies=10)"):
+        with pytest.raises(RunError, match="is a run of go"):
+            run_steps(run, 6, game=name)
+    with pytest.raises(SettingsError, match="the planes and the seed of a run cannot be changed"):
+        run_steps(run, 6, "training.planes=", game=go)
+    assert written(run) == before
+    assert load_player(run, game=go, backend="torch").game.spec.full_name == "go(size=5, liberties=3, max_plies=10)"
 
 
 def test_a_directory_that_is_no_run_is_left_alone(tmp_path: Path) -> None:

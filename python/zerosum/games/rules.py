@@ -149,6 +149,15 @@ def with_options(game: Rules, **options: str) -> Rules:
     return make(f"{spec.name}({', '.join(f'{name}={value}' for name, value in values.items())})")
 
 
+def names_planes(game: Rules) -> bool:
+    """Whether the game's name has options of its planes.
+
+    >>> names_planes(make("go9(komi=5)")), names_planes(make("go9(liberties=3)"))
+    (False, True)
+    """
+    return not given_options(game).keys().isdisjoint(PLANE_OPTIONS)
+
+
 def with_planes_of(game: Rules, other: Rules) -> Rules:
     """The rules of `game` with the planes of `other`, if both are one game with different options.
 

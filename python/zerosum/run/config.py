@@ -34,6 +34,7 @@ from zerosum.cluster import ClusterConfig
 from zerosum.evaluators.backends import Backend, EvaluatorConfig, Precision
 from zerosum.games import Rules
 from zerosum.games.python_game import split_name
+from zerosum.games.rules import PLANE_OPTIONS, given_options, with_options
 from zerosum.games.source_files import OBJECT
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig
@@ -91,6 +92,11 @@ class TrainingConfig:
         False,
         "evaluate each position in a random one of the game's symmetries, in self-play and matches of the run (AlphaGo"
         " Zero: true; AlphaZero: false)",
+    )
+    planes: str = setting(
+        "",
+        "options of a game's planes that a new run adds to the game's name, such as 'liberties=3' or 'history=2,"
+        " liberties=3'; '' for the planes of the game as it is named (paper: '')",
     )
     gate_games: int = setting(
         0,
@@ -313,15 +319,37 @@ def new_config(
     training = {name: value for layer in layers for name, value in layer.get("training", {}).items()}
     cores = 1 if training.get("clock") == "cpu" else num_cores()
     values = default_settings(game, minutes=training.get("minutes") or DEFAULT_MINUTES, num_cores=cores)
+    if training.get("source", "selfplay") != "selfplay":
+        values["training"].pop("planes", None)  # records are of the game as it was named when they were made
     for layer in layers:
         _merge(values, layer)
     config = _from_values(name, preset, values)
+    config = dataclasses.replace(config, game=_with_planes(game, name, config.training.planes))
     if config.network.ownership_head and not has_owners(game):
         raise SettingsError(
             f"network.ownership_head is true, but squares of {game.spec.full_name} have no owners, unlike those of Go:"
             " leave it false."
         )
     return config
+
+
+def _with_planes(game: Rules, name: str, planes: str) -> str:
+    """The game's name with these options of its planes."""
+    if not planes:
+        return name
+    values = dict(option.strip().partition("=")[::2] for option in planes.split(","))
+    known = [option.name for option in game.spec.known_options if option.name in PLANE_OPTIONS]
+    if unknown := [option for option in values if option not in known]:
+        raise SettingsError(
+            f"training.planes is {planes!r}: {game.spec.full_name} has no option {unknown[0]!r} of planes"
+            f"{', only ' + ', '.join(known) if known else ''}. Leave it empty for the game's own planes."
+        )
+    if differing := [option for option, value in given_options(game).items() if values.get(option, value) != value]:
+        raise SettingsError(
+            f"{game.spec.full_name} and training.planes={planes!r} disagree about {differing[0]}: leave one of the two"
+            " out."
+        )
+    return with_options(game, **values).spec.full_name
 
 
 def asked_settings(

@@ -11,6 +11,7 @@ import numpy as np
 
 from zerosum.evaluators.device import num_devices, uses_gpu
 from zerosum.games import Rules, measure_game
+from zerosum.games.rules import names_planes
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.weights import num_operations
 from zerosum.search.config import natural_noise_alpha
@@ -50,6 +51,7 @@ def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str
     - Openings: four games in five begin with random moves, at most 1.4 times the mean length of a random game. Long
       games begin in the initial position, except in Go, where three in ten begin with a few random moves: hundreds
       would lead to positions that no player reaches.
+    - Planes: in Go they show chains with few liberties.
     - Ownership: a game whose squares have owners, Go, is learned with an ownership head.
     - On a GPU the network is larger, because a small one costs nearly as much there.
 
@@ -77,7 +79,7 @@ def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str
         simulations = num_simulations + fast_simulations * (1 / SelfplayConfig().full_search_share - 1)
         num_filters = _num_filters(game, network, simulations=simulations, cpu_minutes=minutes * num_cores)
     return {
-        "training": {"minutes": minutes},
+        "training": {"minutes": minutes, "planes": default_planes(game)},
         "search": {
             "num_simulations": num_simulations,
             "root_noise_alpha": natural_noise_alpha(game),
@@ -94,6 +96,12 @@ def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str
         "network": {**network, "num_filters": num_filters},
         "strength": {"opening_plies": 1 if is_small else 2},
     }
+
+
+def default_planes(game: Rules) -> str:
+    """The options of planes that a new run adds to a game named without any: liberties, where the game has them."""
+    has_liberties = any(option.name == "liberties" for option in game.spec.known_options)
+    return "liberties=3" if has_liberties and not names_planes(game) else ""
 
 
 def has_owners(game: Rules) -> bool:

@@ -41,6 +41,7 @@ def dry_run(
     """
     given = GivenGame.of(game)
     config = plan(Path(run), given.rules, given.name, preset=preset, asked=asked)
+    given = given.with_name(config.game)
     report(dump_config(config))
     report(f"# The run would be in {Path(run).absolute()}. Its budget is {budget_words(config.training)}.")
     shape = NetworkShape.of(given.rules.spec)

@@ -20,6 +20,7 @@ from typing import IO, Any, cast
 
 from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.games import Rules, make
+from zerosum.games.rules import names_planes, with_planes_of
 from zerosum.notation import Record
 from zerosum.notation.game_files import READ_SUFFIXES, read_raw_games
 from zerosum.notation.legality import game_of
@@ -149,6 +150,8 @@ def rules_of_records(directory: Path, named: str) -> Rules | None:
         known = f"{first.game}({first.options})" if first.options else first.game
     if named:
         rules = make(game_name(named))
+        if known and not names_planes(rules):
+            rules = with_planes_of(rules, make(known))
         if known and make(known).spec.full_name != rules.spec.full_name:
             raise SettingsError(f"{directory} has games of {known}, not of {named}: name another directory with --run.")
         return rules

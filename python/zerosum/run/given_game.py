@@ -46,6 +46,10 @@ class GivenGame:
         name = (None if isinstance(game, Rules) else source_of(game)) or f"{OBJECT}{rules.spec.full_name}"
         return GivenGame(rules, name, _own(game))
 
+    def with_name(self, name: str) -> GivenGame:
+        """The game under the name that a run gives it, with other planes."""
+        return self if name == self.name or self.rules.is_python else GivenGame(make(name), name, None)
+
     def doubts(self) -> list[str]:
         """The first lines of the doubts of `check_game` in a few games of a user's game.
 

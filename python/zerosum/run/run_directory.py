@@ -19,8 +19,9 @@ from typing import Any
 from zerosum.base.errors import RunError, SettingsError, printable
 from zerosum.base.files import UNFINISHED, replace_durably, require_own_files, writing
 from zerosum.evaluators.device import torch_device
-from zerosum.games import Rules
+from zerosum.games import Rules, make
 from zerosum.games.python_game import split_name
+from zerosum.games.rules import names_planes, with_planes_of
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoint_path, list_checkpoints, require_encoder
 from zerosum.replay.shards import read_manifest
@@ -144,6 +145,9 @@ def _changed_config(
 ) -> RunConfig:
     """The settings of an existing run with the changes asked for."""
     before = load_config(directory / "config.toml")
+    if before.training.planes and not names_planes(game):
+        game = with_planes_of(game, make(before.game))
+        name = game.spec.full_name
     if before.game != name:
         # A game's file may have moved with its project. `_require_fit` checks that it is the same game.
         own, theirs = split_name(name), split_name(before.game)
@@ -155,9 +159,10 @@ def _changed_config(
         began = f"with the preset {before.preset!r}" if before.preset else "without a preset"
         raise SettingsError(f"{directory} began {began}, which cannot be changed: start a new run for {preset!r}.")
     after = dataclasses.replace(changed(before, asked), game=name)
-    if after.network != before.network or after.training.seed != before.training.seed:
+    fixed = [(config.network, config.training.seed, config.training.planes) for config in (before, after)]
+    if fixed[0] != fixed[1]:
         raise SettingsError(
-            f"{directory}: the network's settings and the seed of a run cannot be changed; start a new run."
+            f"{directory}: the network's settings, the planes and the seed of a run cannot be changed; start a new run."
         )
     _require_repeatable(directory, before, after)
     return after

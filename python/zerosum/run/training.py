@@ -95,6 +95,7 @@ def train(
     require_store(store)
     with hold(directory), _stop_on_signals() as stop:
         config = planned()  # again, now that no other process can change the run
+        given = given.with_name(config.game)
         write_config(directory, config)
         given.keep_source(directory, report=say)
         _describe(config, given.rules, directory, say)
