@@ -10,9 +10,11 @@ import torch
 
 from networks_for_tests import SMALL, make_checkpoint, make_info
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators import EvaluatorConfig, backends, device, make_evaluator
+from zerosum.evaluators import EvaluatorConfig, backends, device, make_evaluator, openvino
 from zerosum.evaluators.openvino import OpenVinoEvaluator
 from zerosum.evaluators.torch import TorchEvaluator
+from zerosum.games import make
+from zerosum.network import CheckpointInfo
 
 pytest.importorskip("openvino")
 
@@ -50,6 +52,21 @@ def test_a_choice_that_cannot_be_is_named():
         make_evaluator(checkpoint, EvaluatorConfig(device="cpu", precision="f16"), batch_size=4)
     with pytest.raises(SettingsError, match="batch_size is 0, allowed is at least 1"):
         make_evaluator(checkpoint, EvaluatorConfig(device="cpu"), batch_size=0)
+
+
+def test_fast_is_int8_where_the_cpu_and_the_game_allow_it(monkeypatch):
+    def chosen(info, **choice):
+        config = EvaluatorConfig(device="cpu", precision="fast", **choice)
+        return make_evaluator(make_checkpoint(info), config, batch_size=4).description
+
+    core_game = CheckpointInfo.describe(make("connect4").spec, make_info(SMALL).network, step=0)
+    all_capabilities = openvino.cpu_capabilities()
+    if {"BF16", "INT8"} <= all_capabilities:
+        assert chosen(core_game) == "OpenVINO, CPU, int8"
+        assert chosen(make_info(SMALL)) == "OpenVINO, CPU, bf16"  # positions of a user's game are not known
+    monkeypatch.setattr(openvino, "cpu_capabilities", lambda: {"FP32", "INT8"})
+    assert chosen(core_game) == "OpenVINO, CPU, f32"
+    assert chosen(core_game, backend="torch").startswith("PyTorch, ")
 
 
 def test_openvino_plays_without_torch(tmp_path):

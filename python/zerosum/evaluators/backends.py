@@ -11,7 +11,7 @@ from zerosum.base.settings import require_known
 from zerosum.evaluators.device import uses_gpu
 from zerosum.evaluators.evaluator import NetworkEvaluator
 from zerosum.evaluators.onnx import OnnxEvaluator
-from zerosum.evaluators.openvino import OpenVinoEvaluator
+from zerosum.evaluators.openvino import OpenVinoEvaluator, fast_precision
 from zerosum.evaluators.symmetric import SymmetricEvaluator, Symmetries
 from zerosum.evaluators.torch import TorchEvaluator
 from zerosum.games import Rules
@@ -19,8 +19,11 @@ from zerosum.network import Checkpoint
 
 Backend = Literal["auto", "openvino", "torch", "onnx"]
 BACKENDS: tuple[str, ...] = get_args(Backend)
-Precision = Literal["auto", "f32", "bf16", "f16", "int8"]
-"""Precisions of a network's arithmetic. Each backend supports some of them."""
+Precision = Literal["auto", "fast", "f32", "bf16", "f16", "int8"]
+"""Precisions of a network's arithmetic. Each backend supports some of them.
+
+"auto" is the fastest one that rounds no more than bf16. "fast" may round more: int8 where OpenVINO has it, else "auto".
+"""
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,8 @@ def _network_evaluator(
     require_known("precision", precision, get_args(Precision))
     if backend == "auto":
         backend = "torch" if uses_gpu(device) or importlib.util.find_spec("openvino") is None else "openvino"
+    if precision == "fast":
+        precision = fast_precision(checkpoint.info) if backend == "openvino" else "auto"
     if backend == "torch":
         return TorchEvaluator(checkpoint, device=device, precision=precision)
     if device not in ("auto", "cpu"):

@@ -20,7 +20,7 @@ from zerosum.base.errors import GameError, SettingsError
 from zerosum.base.settings import require_known
 from zerosum.evaluators.batch_limit import BatchLimit, whole
 from zerosum.evaluators.evaluator import Evaluations, NetworkEvaluator, evaluations_of
-from zerosum.games import make
+from zerosum.games import Rules, make
 from zerosum.games.random_play import random_leaves
 from zerosum.network import Checkpoint, CheckpointInfo
 
@@ -51,6 +51,19 @@ def openvino_core() -> openvino.Core:
     core = openvino.Core()
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(core))  # not even when the interpreter ends
     return core
+
+
+def cpu_capabilities() -> set[str]:
+    """What this CPU computes by its own instructions, in OpenVINO's words, such as "BF16" and "INT8".
+
+    INT8 alone says little: OpenVINO names it for CPUs without instructions for it as well.
+    """
+    return set(openvino_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"))
+
+
+def fast_precision(info: CheckpointInfo) -> str:
+    """The precision "fast" on this CPU: "int8" for the program's games if the CPU has bf16 and int8, else "auto"."""
+    return "int8" if {"BF16", "INT8"} <= cpu_capabilities() and _game_of(info) is not None else "auto"
 
 
 class OpenVinoEvaluator(NetworkEvaluator):
@@ -87,8 +100,7 @@ class OpenVinoEvaluator(NetworkEvaluator):
                 raise SettingsError(f"{name} is {value}, allowed is at least 1.")
         if importlib.util.find_spec("openvino") is None:
             raise SettingsError("OpenVINO is not installed: 'pip install openvino', or use the torch backend.")
-        self._core = openvino_core()
-        capabilities = self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+        self._core, capabilities = openvino_core(), cpu_capabilities()
         if precision != "auto" and _CAPABILITIES[precision] not in capabilities:
             raise SettingsError(f"precision is {precision!r}, which this CPU does not support: use 'auto' or 'f32'.")
         fast = "bf16" if "BF16" in capabilities else "f32"
@@ -163,14 +175,21 @@ class OpenVinoEvaluator(NetworkEvaluator):
 
 
 def _random_planes(info: CheckpointInfo) -> NDArray[np.float32]:
-    try:
-        game = make(info.full_name)
-    except GameError as error:
+    game = _game_of(info)
+    if game is None:
         raise SettingsError(
             f"precision is 'int8', which is measured on positions, and {info.full_name} is not a game of this program:"
             " give planes of positions, or use 'auto'."
-        ) from error
+        )
     return random_leaves(game, NUM_POSITIONS).planes()
+
+
+def _game_of(info: CheckpointInfo) -> Rules | None:
+    """The network's game, or None if it is a user's, whose rules a checkpoint does not have."""
+    try:
+        return make(info.full_name)
+    except GameError:
+        return None
 
 
 class _CompiledSizes:

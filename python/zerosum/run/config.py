@@ -112,9 +112,10 @@ class TrainingConfig:
         high=0.99,
     )
     precision: Precision = setting(
-        "auto",
-        "number format of the network in self-play and matches: 'f32', 'bf16', 'f16' (torch) or 'int8' (openvino; its"
-        " gain and cost are in benches/RESULTS.md)",
+        "fast",
+        "number format of the network in self-play and the run's matches: 'f32', 'bf16', 'f16' (torch), 'int8'"
+        " (openvino), 'auto' for the fastest of the others, or 'fast' for int8 where it is faster, else 'auto'"
+        " (docs/evaluators.md)",
     )
 
     @property

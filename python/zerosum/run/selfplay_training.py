@@ -381,7 +381,8 @@ class SelfplayTraining:
                 self._learner, self._window, self._game, self._config, progress=self._budget.progress
             )
             self._measures.add_step(report)
-            self._planes_BCHW = batch.planes
+            if not self._is_deterministic:  # a resumed run has no batch yet
+                self._planes_BCHW = batch.planes
             self._num_samples += self._config.learner.batch_size
         checkpoint = self._checkpoint()
         self._learner_cpu_s += time.thread_time() + self._learner.cpu_s - started
