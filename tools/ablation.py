@@ -127,6 +127,18 @@ def read_variants(path: Path, defaults: RunConfig) -> dict[str, list[str]]:
     Raises:
         SettingsError: the file is not such a table, or a setting is unknown or out of range.
     """
+    variants = read_lists(path)
+    for settings in variants.values():
+        changed(defaults, settings)
+    return variants
+
+
+def read_lists(path: Path) -> dict[str, list[str]]:
+    """The lists of settings in a file, by the variants' names.
+
+    Raises:
+        SettingsError: the file is not such a table. What the settings say is not looked at.
+    """
     try:
         variants = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -134,7 +146,6 @@ def read_variants(path: Path, defaults: RunConfig) -> dict[str, list[str]]:
     for name, settings in variants.items():
         if not isinstance(settings, list) or not all(isinstance(setting, str) for setting in settings):
             raise SettingsError(f'{path}: {name!r} is {settings!r}, expected a list such as ["learner.batch_size=64"].')
-        changed(defaults, settings)
     if not variants:
         raise SettingsError(f"{path} holds no variant.")
     return variants
@@ -491,10 +502,10 @@ def training_table(results: Sequence[Result]) -> str:
     return "\n".join(lines)
 
 
-def with_error(values: Sequence[float], *, sign: str = "") -> str:
+def with_error(values: Sequence[float], *, sign: str = "", digits: int = 2) -> str:
     """Mean and its standard error, which takes two values or more."""
-    mean = f"{statistics.mean(values):{sign}.2f}"
-    return mean if len(values) < 2 else f"{mean} ± {statistics.stdev(values) / math.sqrt(len(values)):.2f}"
+    mean = f"{statistics.mean(values):{sign}.{digits}f}"
+    return mean if len(values) < 2 else f"{mean} ± {statistics.stdev(values) / math.sqrt(len(values)):.{digits}f}"
 
 
 if __name__ == "__main__":

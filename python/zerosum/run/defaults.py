@@ -29,6 +29,8 @@ GPU_FILTERS, GPU_BLOCKS = 128, 4
 """Smallest number of filters on a GPU, and number of blocks before the board's size is added (not measured)."""
 PAPER_TEMPERATURE_PLIES = 30
 """Plies after which the paper's pseudocode stops drawing moves at random, in all of its games."""
+GO_TEMPERATURE_PLIES_PER_LINE = 1.75
+"""Plies with drawn moves for each line of the board in games whose squares have owners: 12 on 7x7 (docs/log.md)."""
 MOST_SIMULATIONS = 200
 """Most simulations of a full search."""
 FILTERS = {32: 0, 48: 0, 64: 0, 96: 480}
@@ -47,7 +49,8 @@ def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str
     - Blocks: enough to see the whole board. Filters: as many as the budget can train (`_num_filters`).
     - Simulations: about fourteen visits for each legal move of a typical position, from 32 to 200, for which self-play
       has time while the learner is busy.
-    - Temperature: the first half of a typical game, but not longer than in the paper.
+    - Temperature: the first half of a typical game, but not longer than in the paper. In Go 1.75 plies for
+      each line of the board, which made it stronger.
     - Openings: four games in five begin with random moves, at most 1.4 times the mean length of a random game. Long
       games begin in the initial position, except in Go, where three in ten begin with a few random moves: hundreds
       would lead to positions that no player reaches.
@@ -66,6 +69,7 @@ def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str
     num_simulations = int(min(max(14 * size.legal_actions, 32), MOST_SIMULATIONS))
     fast_simulations = max(num_simulations // 5, 8)
     opens, on_gpu, owners = size.plies <= LONGEST_OPENED_GAME, uses_gpu(), has_owners(game)
+    drawn_plies = GO_TEMPERATURE_PLIES_PER_LINE * height if owners else size.plies / 2
     network = {
         "num_blocks": 2 if is_small else (GPU_BLOCKS if on_gpu else 2) + max(height, width) // 3,
         "policy_head": "planes" if game.spec.has_action_planes and not is_small else "dense",
@@ -88,7 +92,7 @@ def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str
         "selfplay": {
             # A run on a CPU measures the number of games; each GPU is busy with two large batches in turn.
             **({"games_per_worker": 512, "num_workers": 2 * num_devices()} if on_gpu else {}),
-            "temperature_plies": min(max(2, round(size.plies / 2)), PAPER_TEMPERATURE_PLIES),
+            "temperature_plies": min(max(2, round(drawn_plies)), PAPER_TEMPERATURE_PLIES),
             "opening_share": 0.8 if opens else GO_OPENING_SHARE if owners else 0.0,
             "opening_plies": max(1, round(1.4 * size.plies)) if opens else LONG_GAMES_OPENING_PLIES,
             "fast_simulations": fast_simulations,
