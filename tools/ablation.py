@@ -111,8 +111,9 @@ def variants_of(defaults: RunConfig) -> dict[str, list[str]]:
 
 def changed(config: RunConfig, settings: Sequence[str]) -> RunConfig:
     """The settings of a run of the same time with other overrides, and of the same game unless they name another."""
-    name, settings = game_and_settings(config.game, settings)
-    return new_config(make(name), name, minutes=config.training.minutes, overrides=[*COMMON, *settings])
+    name, own = game_and_settings(config.game, settings)
+    planes = [f"training.planes={config.training.planes}"] if name == config.game else []
+    return new_config(make(name), name, minutes=config.training.minutes, overrides=[*COMMON, *planes, *own])
 
 
 def game_and_settings(game: str, settings: Sequence[str]) -> tuple[str, list[str]]:

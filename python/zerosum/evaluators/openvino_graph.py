@@ -65,8 +65,8 @@ def largest_inputs(
     bad = [name for name, number in numbers.items() if not np.isfinite(number).all()]
     if bad:
         raise DataError(
-            f"The network's numbers are not finite at {bad[0]}, so it cannot be rounded to int8: its weights have"
-            " diverged or are damaged, go back to an earlier checkpoint."
+            f"The network's numbers are not finite at {bad[0]}, so it cannot be rounded to int8. The"
+            " network's weights have diverged or are damaged: go back to an earlier checkpoint."
         )
     return largest
 
