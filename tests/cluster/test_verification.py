@@ -18,6 +18,7 @@ from zerosum.network import Checkpoint
 from zerosum.replay import GameRecord
 from zerosum.search import SearchConfig
 from zerosum.selfplay import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
+from zerosum.selfplay.effort import PlayingNetwork
 from zerosum.selfplay.worker_process import pack_weights
 
 SEARCH = SearchConfig(num_simulations=24)
@@ -49,7 +50,7 @@ def played(*networks: int, named: int | None = None, num_games: int = 8) -> list
         log=MemoryLog(),
         seed=SEED,
         settings_hash=SETTINGS_HASH,
-        network_step=lambda: named or now[0],
+        network=lambda: PlayingNetwork(named or now[0]),
     )
     worker, games = SelfplayWorker(task), list[GameRecord]()
     for number in range(10_000):
@@ -173,6 +174,37 @@ def test_games_of_other_games_are_checked_by_their_rules() -> None:
 def test_old_networks_are_forgotten() -> None:
     check = check_of()
     for step in (0, 10, 20, 30):
-        check.add_network(step, b"", oldest=step - 15)
+        check.add_network(step, pack_weights(network_of(step, seed=1)), oldest=step - 15)
     assert [step for step in range(40) if check.knows(step)] == [10, 20, 30]
+    check.close()
+
+
+def test_the_effort_of_a_search_is_that_of_its_network() -> None:
+    """With stages the verifier knows each network's stage, and games of another plan are noticed."""
+    staged = replace(SELFPLAY, stages="8/3/0.5@0, 12/4/1@0.5")
+    early, late = network_of(1, seed=1), network_of(2, seed=2)
+    late = replace(late, info=replace(late.info, training={"progress": 0.5}))
+    check = SearchCheck(GAME, SEARCH, staged, NETWORK, EvaluatorConfig(), seed=SEED)
+    for checkpoint in (early, late):
+        check.add_network(checkpoint.info.step, pack_weights(checkpoint), oldest=0)
+    for checkpoint in (early, late):
+        task = SelfplayTask(
+            game=GAME,
+            search=SEARCH,
+            config=staged,
+            evaluator=make_evaluator(checkpoint, batch_size=4),
+            log=MemoryLog(),
+            seed=SEED,
+            settings_hash=SETTINGS_HASH,
+            network=functools.partial(PlayingNetwork.of, checkpoint.info),
+        )
+        worker, games = SelfplayWorker(task), list[GameRecord]()
+        while len(games) < 6:
+            games += worker.play_batch()
+        assert [check.fault(game) for game in games] == [""] * len(games)
+        other = {1: 2, 2: 1}[checkpoint.info.step]
+        renamed = [replace(game, plies=game.plies.copy()) for game in games]
+        for game in renamed:
+            game.plies["checkpoint_step"] = other
+        assert any(check.fault(game) for game in renamed)
     check.close()

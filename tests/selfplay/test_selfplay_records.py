@@ -18,6 +18,7 @@ from zerosum.games.rules import Leaves
 from zerosum.replay.records import GameHeader, GameRecord, PlyFlag
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import with_room
+from zerosum.selfplay.effort import PlayingNetwork
 from zerosum.selfplay.worker import SelfplayWorker
 
 
@@ -123,7 +124,7 @@ class StepEvaluator(UniformEvaluator):
 def test_what_another_network_said_is_forgotten() -> None:
     evaluator = StepEvaluator()
     search = replace(SEARCH, cache_positions=100_000, reuse_tree=False)
-    task = new_task(search=search, evaluator=evaluator, network_step=lambda: evaluator.step)
+    task = new_task(search=search, evaluator=evaluator, network=lambda: PlayingNetwork(evaluator.step))
     worker, records = SelfplayWorker(task), list[GameRecord]()
     for batch in range(300):
         evaluator.step = batch // 30
@@ -137,8 +138,8 @@ def test_what_another_network_said_is_forgotten() -> None:
 
 
 def test_the_networks_step_is_recorded_when_the_search_begins() -> None:
-    steps = itertools.count(100)
-    _, records = play(new_task(network_step=lambda: next(steps), config=replace(CONFIG, games_per_worker=1)), 3)
+    networks = map(PlayingNetwork, itertools.count(100))
+    _, records = play(new_task(network=lambda: next(networks), config=replace(CONFIG, games_per_worker=1)), 3)
     played = np.concatenate([records[number].plies["checkpoint_step"] for number in range(3)])
     np.testing.assert_array_equal(played, np.arange(100, 100 + len(played)))
 

@@ -25,10 +25,12 @@ from zerosum.base.errors import ZerosumError
 from zerosum.cluster.blocks import Block, seal
 from zerosum.evaluators import NetworkEvaluator, make_evaluator
 from zerosum.games import Rules, make
+from zerosum.network import Checkpoint
 from zerosum.replay import GameRecord
 from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import RunningGame
 from zerosum.selfplay import MemoryLog, SelfplayCounts, SelfplayTask, SelfplayThreads
+from zerosum.selfplay.effort import PlayingNetwork
 from zerosum.selfplay.resignation import new_resignation
 from zerosum.selfplay.worker import num_trees
 from zerosum.selfplay.worker_process import PlayTask, public_class
@@ -155,8 +157,7 @@ class _Player:
         self._evaluator = make_evaluator(
             checkpoint, task.evaluator, num_threads=task.num_threads, batch_size=num_games, game=self._game
         )
-        self._step = checkpoint.info.step
-        self._updates = _Updates(task, self._game, self._evaluator)
+        self._updates = _Updates(task, self._game, self._evaluator, checkpoint)
         self._games = parse_journal(running).running
         self._ids = _Ids()
         self._has_games = threading.Condition()  # guards the next three
@@ -176,7 +177,7 @@ class _Player:
                 settings_hash=task.settings_hash,
                 game_ids=self._ids,
                 num_staggered=task.num_staggered,
-                network_step=lambda: self._updates.step or self._step,
+                network=lambda: self._updates.network,
                 resignation=new_resignation(task.selfplay, seed=task.seed),
             ),
             num_workers=task.num_threads,
@@ -224,7 +225,7 @@ class _Player:
         return Report(
             counts=self._selfplay.counts,
             cpu_s=time.process_time(),
-            step=self._updates.step or self._step,
+            step=self._updates.network.step,
             num_free_ids=self._ids.num_free,
             num_waiting=num_waiting,
             host=platform.node(),
@@ -313,9 +314,9 @@ class _Ids:
 class _Updates:
     """New networks, each prepared on a thread beside self-play; of several that wait, only the newest."""
 
-    def __init__(self, task: ActorTask, game: Rules, evaluator: NetworkEvaluator) -> None:
-        self.step = 0
-        """Learner step of the newest network in use; 0 for the first one."""
+    def __init__(self, task: ActorTask, game: Rules, evaluator: NetworkEvaluator, first: Checkpoint) -> None:
+        self.network = PlayingNetwork.of(first.info)
+        """The newest network in use."""
         self.failure: tuple[str, str] | None = None
         self._task, self._game, self._evaluator = task, game, evaluator
         self._waiting = b""
@@ -335,7 +336,7 @@ class _Updates:
                     weights, self._waiting = self._waiting, b""
                 checkpoint = self._task.checkpoint(weights, self._game)
                 self._evaluator.update(checkpoint)
-                self.step = checkpoint.info.step
+                self.network = PlayingNetwork.of(checkpoint.info)
         except Exception:  # the learner's side shows it
             self.failure = ("", traceback.format_exc())
 

@@ -23,11 +23,12 @@ from zerosum.network import NetworkConfig
 from zerosum.replay import GameRecord
 from zerosum.replay.records import PlyFlag, PlyRecord
 from zerosum.search import SearchConfig, new_search
-from zerosum.search.config import Root, with_room
+from zerosum.search.config import Root
 from zerosum.selfplay import SelfplayConfig
+from zerosum.selfplay.effort import Effort, PlayingNetwork
 from zerosum.selfplay.resignation import RESIGNATION, is_played_out
 from zerosum.selfplay.worker import is_full_search, opening_move
-from zerosum.selfplay.worker_process import checkpoint_of
+from zerosum.selfplay.worker_process import checkpoint_of, network_of
 
 MOST_DIFFERENCE = 0.1
 """Largest mean difference of a game's compared searches: half the L1 distance of their policy targets, in [0, 1].
@@ -110,12 +111,13 @@ class SearchCheck:
         """A check for games of these settings and this seed of the run. Networks are kept in temporary files."""
         self._game, self._network, self._config, self._seed = game, network, selfplay, seed
         self._search_config = search
-        self._search = new_search(game, with_room(game, search, 1))
+        self._efforts = selfplay.efforts(search)
+        self._search = new_search(game, self._efforts.with_room(game, search, 1))
         self._evaluator_config = evaluator
         self._evaluator: NetworkEvaluator | None = None
         self._step = -1
         self._files = tempfile.TemporaryDirectory(prefix="zs-networks-")
-        self._steps: list[int] = []
+        self._networks: dict[int, PlayingNetwork] = {}  # by step, in the order of their coming
 
     @property
     def can_resign(self) -> bool:
@@ -124,16 +126,17 @@ class SearchCheck:
 
     def add_network(self, step: int, packed: bytes, *, oldest: int) -> None:
         """Keep a network that was sent out, packed by `pack_weights`, and forget those before the step `oldest`."""
-        if step not in self._steps:
+        if step not in self._networks:
             self._file(step).write_bytes(packed)
-            self._steps.append(step)
+            self._networks[step] = network_of(packed)
         # The newest network before `oldest` was in use at that step.
-        while len(self._steps) > 1 and self._steps[1] <= oldest:
-            self._file(self._steps.pop(0)).unlink()
+        while len(self._networks) > 1 and (steps := list(self._networks))[1] <= oldest:
+            del self._networks[steps[0]]
+            self._file(steps[0]).unlink()
 
     def knows(self, step: int) -> bool:
         """Whether the network of a step is here."""
-        return step in self._steps
+        return step in self._networks
 
     def close(self) -> None:
         """Remove the networks."""
@@ -164,15 +167,25 @@ class SearchCheck:
             state = ahead[1]
         for index in range(num_opening, record.num_plies):
             ply = record.ply(index)
-            is_full = self._is_full(record, index, num_opening)
+            if (effort := self._effort(record, index)) is None:
+                continue
+            is_full = is_full_search(
+                effort.full_search_share,
+                seed=self._seed,
+                game_id=record.game_id,
+                ply=index,
+                num_opening_plies=num_opening,
+            )
             if is_full != (PlyFlag.FULL_SEARCH in ply.flags) or is_full != bool(ply.target.size):
                 return f"was searched in full at other plies than its number says, at ply {index}"
         return ""
 
-    def _is_full(self, record: GameRecord, ply: int, num_opening: int) -> bool:
-        return is_full_search(
-            self._config, seed=self._seed, game_id=record.game_id, ply=ply, num_opening_plies=num_opening
-        )
+    def _effort(self, record: GameRecord, ply: int) -> Effort | None:
+        """The effort of a ply's search; None if the ply's network, which decides it, is not here any more."""
+        if len(self._efforts.stages) == 1:
+            return self._efforts.at(0.0)
+        network = self._networks.get(int(record.plies["checkpoint_step"][ply]))
+        return self._efforts.at(network.progress) if network else None
 
     def _repeated(self, record: GameRecord) -> Iterator[tuple[PlyRecord, Root]]:
         """Each ply whose search is repeated, and the repeated search."""
@@ -190,7 +203,7 @@ class SearchCheck:
                 self._use(step)
                 yield ply, self._searched(record, ply, index)
             keep = self._search_config.reuse_tree and (
-                config.reuse_in_full_searches or not self._is_full(record, index + 1, num_opening)
+                config.reuse_in_full_searches or PlyFlag.FULL_SEARCH not in record.ply(index + 1).flags
             )
             is_same_tree = not keep or (is_same_tree and is_one_network)
             if not is_same_tree and config.reuse_in_full_searches:
@@ -200,8 +213,9 @@ class SearchCheck:
     def _searched(self, record: GameRecord, ply: PlyRecord, index: int) -> Root:
         is_full = PlyFlag.FULL_SEARCH in ply.flags
         noise = (self._seed, record.game_id, index) if is_full and self._search_config.has_root_noise else None
-        num_simulations = self._search_config.num_simulations if is_full else self._config.fast_simulations
-        self._search.begin(0, num_simulations, noise=noise)
+        effort = self._effort(record, index)
+        assert effort is not None, "the ply's network is here"
+        self._search.begin(0, effort.num_simulations if is_full else effort.fast_simulations, noise=noise)
         assert self._evaluator is not None
         answer_all(self._search, self._evaluator, max_leaves=1)
         return self._search.root(0)

@@ -48,6 +48,7 @@ from zerosum.run.learning import learn_step, network_now, open_checkpoint, resto
 from zerosum.run.measures import Measures, progress_line
 from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
+from zerosum.selfplay.effort import PROGRESS, PlayingNetwork
 from zerosum.selfplay.resignation import Resignation, new_resignation, num_games_to_learn_from
 from zerosum.selfplay.worker import num_trees
 from zerosum.storage import Mirror
@@ -165,7 +166,7 @@ class SelfplayTraining:
             batch_size=num_games,
             game=game,
         )
-        self._network_step = checkpoint.info.step
+        self._playing = PlayingNetwork.of(checkpoint.info)
         self._resignation = self._restored_resignation()
         task = SelfplayTask(
             game=game,
@@ -177,7 +178,7 @@ class SelfplayTraining:
             settings_hash=config.selfplay_hash,
             num_staggered=num_workers * num_trees(num_games) if config.selfplay.stagger_starts else 0,
             game_ids=itertools.count(first_game_id),
-            network_step=lambda: self._network_step,
+            network=lambda: self._playing,
             resignation=self._resignation,
         )
         # A deterministic run begins its games in flight anew.
@@ -393,8 +394,18 @@ class SelfplayTraining:
     def _play_with(self, checkpoint: Checkpoint) -> None:
         """Give self-play a new network."""
         self._evaluator.update(checkpoint, planes_BCHW=self._planes_BCHW)
-        self._network_step = checkpoint.info.step
+        before, self._playing = self._playing, PlayingNetwork.of(checkpoint.info)
+        self._report_stage(before)
         self._selfplay.update(checkpoint)
+
+    def _report_stage(self, before: PlayingNetwork) -> None:
+        """Report that searches have another effort than those of the network before."""
+        efforts = self._config.selfplay.efforts(self._config.search)
+        if (effort := efforts.at(self._playing.progress)) != efforts.at(before.progress):
+            self._report(
+                f"      from now on {effort.full_search_share:.0%} of self-play's searches have"
+                f" {effort.num_simulations} simulations and the others {effort.fast_simulations}"
+            )
 
     def _judge(self) -> None:
         """Let the newest saved network try for self-play's place, if the run has a gate."""
@@ -408,6 +419,7 @@ class SelfplayTraining:
             "positions": self._window.total_positions,
             "evaluations": self._num_evaluations(),
             "minutes": round(self._budget.elapsed_s / 60, 3),
+            PROGRESS: self._budget.progress,
         }
         return network_now(self._learner, self._game, self._config, training=training)
 
@@ -446,7 +458,7 @@ class SelfplayTraining:
     def _rate(self, *, is_last: bool = False) -> None:
         """Measure the network that plays."""
         self._measures.rate(
-            self._network_step,
+            self._playing.step,
             self._evaluator,
             self._budget,
             num_evaluations=self._num_evaluations(),
@@ -455,8 +467,8 @@ class SelfplayTraining:
 
     def _last_words(self) -> str:
         """The end of the training, for people: how strong the player is, and how to use it."""
-        step, training = self._learner.step_number, self._config.training
-        if step == 0:
+        training = self._config.training
+        if self._learner.step_number == 0:
             go_on = train_text(
                 self._config, self._directory, minutes=10 * training.minutes if training.minutes else None
             )
@@ -469,8 +481,9 @@ class SelfplayTraining:
         else:
             evaluate, play = (command_text(word, self._directory) for word in ("evaluate", "play"))
             commands = f"To measure it: {evaluate}\nTo play it: {play}"
-        summary = self._measures.strength.summary(self._network_step)
-        return f"Done. {commands}" + (f"\nThe network of step {self._network_step:,} {summary}." if summary else "")
+        step = self._playing.step
+        summary = self._measures.strength.summary(step)
+        return f"Done. {commands}" + (f"\nThe network of step {step:,} {summary}." if summary else "")
 
     def _report_progress(self) -> None:
         """Write a row of metrics and report it."""

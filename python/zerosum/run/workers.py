@@ -89,7 +89,7 @@ def most_games(config: RunConfig, game: Rules, calibration: Calibration) -> int:
     def num_expected(evaluations_per_second: float) -> float:
         if training.minutes is None:
             positions = (training.steps or 0) * learner.batch_size / learner.samples_per_position
-            return positions / (plies * selfplay.full_search_share)
+            return positions / (plies * selfplay.efforts(config.search).mean.full_search_share)
         # On a CPU the measured rate is per core.
         num_cores = 1 if training.evaluator.on_gpu or training.clock == "cpu" else num_workers
         return 60 * training.minutes * num_cores * evaluations_per_second / (plies * evaluations_per_ply(config))
@@ -106,8 +106,7 @@ def most_games(config: RunConfig, game: Rules, calibration: Calibration) -> int:
 
 def evaluations_per_ply(config: RunConfig) -> float:
     """Largest mean number of evaluations per ply of self-play."""
-    share = config.selfplay.full_search_share
-    return share * (config.search.num_simulations + 1) + (1 - share) * (config.selfplay.fast_simulations + 1)
+    return config.selfplay.efforts(config.search).mean.simulations_per_ply + 1
 
 
 def new_selfplay(

@@ -34,7 +34,8 @@ from zerosum.replay.records import (
     policy_target,
 )
 from zerosum.search import SearchConfig, new_search
-from zerosum.search.config import Root, with_room
+from zerosum.search.config import Root
+from zerosum.selfplay.effort import Effort, EffortPlan, PlayingNetwork, effort_stages
 from zerosum.selfplay.resignation import RESIGNATION, Resignation
 
 
@@ -96,6 +97,12 @@ class SelfplayConfig:
         high=1.0,
     )
     fast_simulations: int = setting(16, "simulations per move that is not searched in full", low=1, high=1 << 24)
+    stages: str = setting(
+        "",
+        "search.num_simulations, fast_simulations and full_search_share of self-play that change during the run, as"
+        " FULL/FAST/SHARE@BUDGET: '64/12/0.33@0, 100/20/0.25@0.4' changes them once 40 % of the budget are used; ''"
+        " for the three settings from beginning to end (compare KataGo, which begins with few visits; paper: '')",
+    )
     resign_false_positives: float | None = setting(
         None,
         "largest share of games in which a resignation would be wrong, measured in the games that are played out; the"
@@ -121,6 +128,12 @@ class SelfplayConfig:
 
     def __post_init__(self) -> None:
         check(self, "selfplay")
+        effort_stages(self.stages)
+
+    def efforts(self, search: SearchConfig) -> EffortPlan:
+        """The effort of searches over the budget."""
+        effort = Effort(search.num_simulations, self.fast_simulations, self.full_search_share)
+        return EffortPlan.of(effort, self.stages)
 
 
 class GameLog(Protocol):
@@ -173,8 +186,8 @@ class SelfplayTask:
     """Numbers of future games; a counter is safe from several threads."""
     num_staggered: int = 0
     """Games with lower numbers begin at any stage of a game, by random moves: `SelfplayConfig.stagger_starts`."""
-    network_step: Callable[[], int] = lambda: 0
-    """The learner's step of the network that the evaluator runs now."""
+    network: Callable[[], PlayingNetwork] = PlayingNetwork
+    """The network that the evaluator runs now."""
     resignation: Resignation | None = None
     """The threshold of resignations; None for none (`new_resignation`)."""
 
@@ -252,7 +265,8 @@ class SelfplayWorker:
         self._batch_size = task.config.games_per_worker
         self._num_trees = num_trees(self._batch_size)
         # The trees of many games need more memory than one search, if each is to have its simulations.
-        search = with_room(task.game, task.search, self._num_trees)
+        self._efforts = task.config.efforts(task.search)
+        search = self._efforts.with_room(task.game, task.search, self._num_trees)
         self._search = new_search(task.game, search, num_trees=self._num_trees)
         self._games: list[_GameInFlight] = []
         self._cached_step = -1
@@ -260,11 +274,11 @@ class SelfplayWorker:
         self._num_playing, self._is_closing = self._num_trees, False
         for tree in range(self._num_trees):
             self._games.append(self._next_game(tree))
-            self._begin(tree)
+            self._begin(tree, task.network())
 
     def play_batch(self) -> list[GameRecord]:
         """Evaluate one batch and play the moves that it decides. Returns the games that ended."""
-        if self._task.search.cache_positions and self._cached_step != (step := self._task.network_step()):
+        if self._task.search.cache_positions and self._cached_step != (step := self._task.network().step):
             # The cached evaluations are another network's.
             self._search.clear_cache()
             self._cached_step = step
@@ -296,21 +310,22 @@ class SelfplayWorker:
             for record in self.play_batch():
                 take(record)
 
-    def _begin(self, tree: int) -> None:
-        """Begin the search of a tree's next move."""
+    def _begin(self, tree: int, network: PlayingNetwork) -> None:
+        """Begin the search of a tree's next move by this network."""
         task, game, ply = self._task, self._games[tree], self._search.state(tree).plies
-        game.is_full, game.network_step = self._is_full_search(game, ply), task.network_step()
+        effort = self._efforts.at(network.progress)
+        game.is_full, game.network_step = self._is_full_search(game, ply, effort), network.step
         has_noise = game.is_full and task.search.has_root_noise
         self._search.begin(
             tree,
-            task.search.num_simulations if game.is_full else task.config.fast_simulations,
+            effort.num_simulations if game.is_full else effort.fast_simulations,
             noise=(task.seed, game.header.game_id, ply) if has_noise else None,
         )
 
-    def _is_full_search(self, game: _GameInFlight, ply: int) -> bool:
+    def _is_full_search(self, game: _GameInFlight, ply: int, effort: Effort) -> bool:
         """Whether this ply of a game is searched in full: known before the ply is reached."""
         return is_full_search(
-            self._task.config,
+            effort.full_search_share,
             seed=self._task.seed,
             game_id=game.header.game_id,
             ply=ply,
@@ -327,24 +342,26 @@ class SelfplayWorker:
         if task.resignation is not None and task.resignation.resigns(root, action, game_id=game_id):
             self._finish(game.header, outcome=-1.0 if root.player == 0 else 1.0, ending=RESIGNATION)
             self._search.reset(tree, self._search.state(tree))  # its search is done with
-            self._continue(tree, is_over=True)
+            self._continue(tree, task.network(), is_over=True)
             return
         task.log.add_ply(game_id, self._record(game, root, action, is_sampled=is_sampled))
+        network = task.network()
         keep = task.search.reuse_tree and (
-            task.config.reuse_in_full_searches or not self._is_full_search(game, ply + 1)
+            task.config.reuse_in_full_searches
+            or not self._is_full_search(game, ply + 1, self._efforts.at(network.progress))
         )
         self._search.advance(tree, action, keep=keep)
         self.counts.plies += 1
-        self._continue(tree, is_over=self._finish_by_rules(game.header, self._search.state(tree)))
+        self._continue(tree, network, is_over=self._finish_by_rules(game.header, self._search.state(tree)))
 
-    def _continue(self, tree: int, *, is_over: bool) -> None:
-        """Begin the next search at a tree, of another game if this one is over."""
+    def _continue(self, tree: int, network: PlayingNetwork, *, is_over: bool) -> None:
+        """Begin the next search at a tree by this network, of another game if this one is over."""
         if is_over:
             if self._is_closing:
                 self._num_playing -= 1
                 return
             self._games[tree] = self._next_game(tree)
-        self._begin(tree)
+        self._begin(tree, network)
 
     def _record(self, game: _GameInFlight, root: Root, action: int, *, is_sampled: bool) -> PlyRecord:
         is_full = game.is_full
@@ -470,9 +487,8 @@ def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int
     return int(root.actions[drawn]), True
 
 
-def is_full_search(config: SelfplayConfig, *, seed: int, game_id: int, ply: int, num_opening_plies: int) -> bool:
-    """Whether a ply is searched in full."""
-    share = config.full_search_share
+def is_full_search(share: float, *, seed: int, game_id: int, ply: int, num_opening_plies: int) -> bool:
+    """Whether a ply is searched in full, if so large a share of the plies is."""
     # The position after the random moves is new: it is always learned from.
     if 0 < ply == num_opening_plies:
         return True

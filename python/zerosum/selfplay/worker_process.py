@@ -35,6 +35,7 @@ from zerosum.replay import GameHeader, GameRecord, PlyRecord
 from zerosum.replay.journal import end_entry, parse_journal, ply_entry, start_entry
 from zerosum.replay.records import RunningGame
 from zerosum.search import SearchConfig
+from zerosum.selfplay.effort import PROGRESS, PlayingNetwork
 from zerosum.selfplay.resignation import new_resignation
 from zerosum.selfplay.worker import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
 
@@ -44,7 +45,7 @@ GRACE_S = 10.0
 COUNTS = struct.Struct("<QQQQQd")
 """The fields of `SelfplayCounts`, and CPU-seconds: what PLAYED begins with."""
 _FRAME = struct.Struct("<IB")
-_STEP = struct.Struct("<Q")
+_HEAD = struct.Struct("<Qd")
 
 
 class Kind(enum.IntEnum):
@@ -133,19 +134,25 @@ class WorkerTask(PlayTask):
 
 
 def pack_weights(checkpoint: Checkpoint) -> bytes:
-    """A network's step and weights: the payload of WEIGHTS."""
+    """A network's step, its progress and its weights: the payload of WEIGHTS."""
     import safetensors.numpy as safetensors
 
-    return _STEP.pack(checkpoint.info.step) + safetensors.save(checkpoint.weights)
+    network = PlayingNetwork.of(checkpoint.info)
+    return _HEAD.pack(network.step, network.progress) + safetensors.save(checkpoint.weights)
+
+
+def network_of(packed: bytes) -> PlayingNetwork:
+    """The network of `pack_weights` without its weights."""
+    return PlayingNetwork(*_HEAD.unpack_from(packed))
 
 
 def checkpoint_of(packed: bytes, network: NetworkConfig, game: Rules) -> Checkpoint:
     """The inverse of `pack_weights`."""
     import safetensors.numpy as safetensors
 
-    (step,) = _STEP.unpack_from(packed)
-    info = CheckpointInfo.describe(game.spec, network, step=step)
-    return Checkpoint(info=info, weights=safetensors.load(packed[_STEP.size :]))
+    playing = network_of(packed)
+    info = CheckpointInfo.describe(game.spec, network, step=playing.step, training={PROGRESS: playing.progress})
+    return Checkpoint(info=info, weights=safetensors.load(packed[_HEAD.size :]))
 
 
 class _PipeLog(MemoryLog):
@@ -180,7 +187,7 @@ class _Commands:
         self.is_over = False
         self.may_play = threading.Event()
         self.may_play.set()
-        self.network_step = 0
+        self.network = PlayingNetwork()
         self._file = file
 
     def begin(self) -> tuple[WorkerTask, Rules, dict[int, RunningGame], Checkpoint]:
@@ -189,7 +196,7 @@ class _Commands:
         game = make(task.game)
         running = parse_journal(self._payload()).running
         checkpoint = task.checkpoint(self._payload(), game)
-        self.network_step = checkpoint.info.step
+        self.network = PlayingNetwork.of(checkpoint.info)
         return task, game, running, checkpoint
 
     def obey(self, task: WorkerTask, game: Rules, evaluator: NetworkEvaluator) -> None:
@@ -200,7 +207,7 @@ class _Commands:
                 if kind == Kind.WEIGHTS:
                     checkpoint = task.checkpoint(payload, game)
                     evaluator.update(checkpoint)
-                    self.network_step = checkpoint.info.step
+                    self.network = PlayingNetwork.of(checkpoint.info)
                 elif kind == Kind.PAUSE:
                     self.may_play.clear()
                 else:
@@ -254,7 +261,7 @@ def _play(commands: _Commands, answers: int) -> None:
         settings_hash=task.settings_hash,
         num_staggered=task.num_staggered,
         game_ids=count(task.first_game_id, task.game_id_step),
-        network_step=lambda: commands.network_step,
+        network=lambda: commands.network,
         resignation=new_resignation(task.selfplay, seed=task.seed),
     )
     worker = SelfplayWorker(selfplay, running=list(running.values()))
