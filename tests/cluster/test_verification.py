@@ -179,6 +179,31 @@ def test_old_networks_are_forgotten() -> None:
     check.close()
 
 
+def test_moves_to_an_archived_position_are_not_held_against_a_game() -> None:
+    archived = replace(SELFPLAY, archive_share=0.5)
+    checkpoint = network_of(1, seed=1)
+    check = SearchCheck(GAME, SEARCH, archived, NETWORK, EvaluatorConfig(), seed=SEED)
+    check.add_network(1, pack_weights(checkpoint), oldest=0)
+    task = SelfplayTask(
+        game=GAME,
+        search=SEARCH,
+        config=archived,
+        evaluator=make_evaluator(checkpoint, batch_size=4),
+        log=MemoryLog(),
+        seed=SEED,
+        settings_hash=SETTINGS_HASH,
+        network=lambda: PlayingNetwork(1),
+    )
+    worker, games = SelfplayWorker(task), list[GameRecord]()
+    while len(games) < 20:
+        games += worker.play_batch()
+    assert [check.fault(game) for game in games] == [""] * len(games)
+    check.close()
+    plain = check_of(checkpoint)
+    assert any("another random move" in plain.fault(game) for game in games)
+    plain.close()
+
+
 def test_the_effort_of_a_search_is_that_of_its_network() -> None:
     """With stages the verifier knows each network's stage, and games of another plan are noticed."""
     staged = replace(SELFPLAY, stages="8/3/0.5@0, 12/4/1@0.5")

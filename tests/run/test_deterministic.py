@@ -160,6 +160,19 @@ def test_interruptions_change_nothing(whole: Path, tmp_path: Path, kill: Kill) -
     assert_same(run, whole)
 
 
+def test_starts_from_the_archive_and_stages_repeat_after_a_kill(tmp_path: Path, kill: Kill) -> None:
+    """What they depend on, the newest games and the network's progress, is restored."""
+    asked = ("selfplay.archive_share=0.3", "selfplay.stages=8/16/0.25@0, 12/6/0.5@0.4")
+    go_on(tmp_path / "whole", *asked)
+    kill("step", 2 * 16)
+    with pytest.raises(Killed):
+        go_on(tmp_path / "run", *asked)
+    kill("", 0)
+    assert load_checkpoint(tmp_path / "run").info.step >= 12
+    go_on(tmp_path / "run")
+    assert_same(tmp_path / "run", tmp_path / "whole")
+
+
 @pytest.mark.parametrize("place", [1, 2, 3, 8, 13, 24])
 def test_a_polite_kill_in_a_phase_of_learning_adds_no_row(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int

@@ -12,8 +12,8 @@ import functools
 import itertools
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -35,6 +35,7 @@ from zerosum.replay.records import (
 )
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import Root
+from zerosum.selfplay.archive import Archive, ArchivedPosition, begins_in_archive
 from zerosum.selfplay.effort import Effort, EffortPlan, PlayingNetwork, effort_stages
 from zerosum.selfplay.resignation import RESIGNATION, Resignation
 
@@ -89,6 +90,13 @@ class SelfplayConfig:
         8, "largest number of random moves at the beginning; each number from 1 is equally likely", low=1, high=65535
     )
 
+    archive_share: float = setting(
+        0.0,
+        "share of games that begin at a random position of one of the run's newest 1,000 games, in place of an opening"
+        " (Go-Exploit, arXiv 2302.12359; paper: 0)",
+        low=0.0,
+        high=1.0,
+    )
     full_search_share: float = setting(
         0.25,
         "share of moves that are searched in full, with noise, and learned from; the other moves get"
@@ -188,6 +196,8 @@ class SelfplayTask:
     """Games with lower numbers begin at any stage of a game, by random moves: `SelfplayConfig.stagger_starts`."""
     network: Callable[[], PlayingNetwork] = PlayingNetwork
     """The network that the evaluator runs now."""
+    archive: Archive = field(default_factory=Archive)
+    """Finished games, for `SelfplayConfig.archive_share`."""
     resignation: Resignation | None = None
     """The threshold of resignations; None for none (`new_resignation`)."""
 
@@ -399,6 +409,8 @@ class SelfplayWorker:
         record = self._task.log.finish_game(header.game_id, outcome=outcome, ending=ending)
         if self._task.resignation is not None:
             self._task.resignation.take(record)
+        if self._task.config.archive_share:
+            self._task.archive.add(record)
         self._ended.append(record)
         self.counts.games += 1
 
@@ -416,10 +428,30 @@ class SelfplayWorker:
                 num_opening_plies = sum(PlyFlag.OPENING in ply.flags for ply in running.plies)
                 return _GameInFlight(running.header, num_opening_plies)
         header = self._task.new_header()
+        archived = self._archived_position(header.game_id)
+        if archived is not None:
+            header = replace(header, start=archived.start)
         self._task.log.start_game(header)
-        state = self._play_opening(header)
+        state = self._play_opening(header) if archived is None else self._play_archived(header, archived.actions)
         self._search.reset(tree, state)
         return _GameInFlight(header, num_opening_plies=state.plies)
+
+    def _archived_position(self, game_id: int) -> ArchivedPosition | None:
+        """The position of an earlier game at which a new one begins; None for the beginning of the game."""
+        task = self._task
+        if game_id < task.num_staggered or not begins_in_archive(
+            task.config.archive_share, seed=task.seed, game_id=game_id
+        ):
+            return None
+        return task.archive.draw(seed=task.seed, game_id=game_id)
+
+    def _play_archived(self, header: GameHeader, actions: Sequence[int]) -> State:
+        """The position after the moves of an earlier game, which are recorded as opening moves."""
+        state = start_state(self._task.game, header.start)
+        for action in actions:
+            self._task.log.add_ply(header.game_id, opening_record(action, self._task.game.player(state)))
+            state = self._task.game.play(state, action)
+        return state
 
     def _play_opening(self, header: GameHeader) -> State:
         """The position of a new game's first search, after its random moves, if it has any."""
@@ -453,7 +485,7 @@ def opening_move(game: Rules, state: State, *, seed: int, game_id: int, ply: int
 
 @functools.cache  # more of them than of all other plies may be recorded
 def opening_record(action: int, player: int) -> PlyRecord:
-    """The record of a random opening move, without a search and without a target."""
+    """The record of an opening move, random or archived, without a search and without a target."""
     return PlyRecord(
         action=action,
         player=player,
