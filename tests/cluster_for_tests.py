@@ -101,7 +101,6 @@ def task_of(name: str, **changes: Any) -> ActorTask:
         "game": "tictactoe",
         "search": SearchConfig(num_simulations=8),
         "selfplay": SelfplayConfig(games_per_worker=4),
-        "network": NETWORK,
         "evaluator": EvaluatorConfig(),
         "seed": SEED,
         "settings_hash": SETTINGS_HASH,

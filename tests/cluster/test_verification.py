@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cluster_for_tests import GAME, NETWORK, SEED, SETTINGS_HASH, block_of, checkpoint_of, game_of, learner_in
+from cluster_for_tests import GAME, SEED, SETTINGS_HASH, block_of, checkpoint_of, game_of, learner_in
 from zerosum.cluster.verification import SearchCheck, Verifier, fault_by_rules
 from zerosum.evaluators import EvaluatorConfig, UniformEvaluator, make_evaluator
 from zerosum.games import make
@@ -63,7 +63,7 @@ def played(*networks: int, named: int | None = None, num_games: int = 8) -> list
 
 
 def check_of(*checkpoints: Checkpoint) -> SearchCheck:
-    check = SearchCheck(GAME, SEARCH, SELFPLAY, NETWORK, EvaluatorConfig(), seed=SEED)
+    check = SearchCheck(GAME, SEARCH, SELFPLAY, EvaluatorConfig(), seed=SEED)
     for checkpoint in checkpoints:
         check.add_network(checkpoint.info.step, pack_weights(checkpoint), oldest=0)
     return check

@@ -27,7 +27,7 @@ from typing import IO, Any, TypeVar
 from zerosum.base import errors
 from zerosum.base.errors import ZerosumError
 from zerosum.base.files import write_all
-from zerosum.base.settings import from_mapping
+from zerosum.base.settings import from_mapping, to_mapping
 from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 from zerosum.games import Rules, make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig
@@ -44,7 +44,7 @@ GRACE_S = 10.0
 COUNTS = struct.Struct("<QQQQQd")
 """The fields of `SelfplayCounts`, and CPU-seconds: what PLAYED begins with."""
 _FRAME = struct.Struct("<IB")
-_STEP = struct.Struct("<Q")
+_HEAD = struct.Struct("<QI")
 
 
 class Kind(enum.IntEnum):
@@ -55,7 +55,7 @@ class Kind(enum.IntEnum):
     GAMES = 2
     """To a worker: journal entries of the games under way that it goes on with."""
     WEIGHTS = 3
-    """To a worker: the network to search with from now on, the learner's step u64 and the weights as safetensors."""
+    """To a worker: the network to search with from now on (`pack_weights`)."""
     PAUSE = 4
     """To a worker: wait, without using a core."""
     RESUME = 5
@@ -92,7 +92,6 @@ class PlayTask:
     """The game's name as `zerosum.games.make` takes it, with an absolute path."""
     search: SearchConfig
     selfplay: SelfplayConfig
-    network: NetworkConfig
     evaluator: EvaluatorConfig
     seed: int
     """The run's seed."""
@@ -108,19 +107,10 @@ class PlayTask:
     def from_json(cls: type[TaskT], text: bytes) -> TaskT:
         """The inverse of `to_json`."""
         values: dict[str, Any] = json.loads(text)
-        sections = {
-            "search": SearchConfig,
-            "selfplay": SelfplayConfig,
-            "network": NetworkConfig,
-            "evaluator": EvaluatorConfig,
-        }
+        sections = {"search": SearchConfig, "selfplay": SelfplayConfig, "evaluator": EvaluatorConfig}
         for section, config_type in sections.items():
             values[section] = from_mapping(config_type, values[section], section)
         return cls(**values)
-
-    def checkpoint(self, packed: bytes, game: Rules) -> Checkpoint:
-        """The network of `pack_weights`."""
-        return checkpoint_of(packed, self.network, game)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,19 +123,25 @@ class WorkerTask(PlayTask):
 
 
 def pack_weights(checkpoint: Checkpoint) -> bytes:
-    """A network's step and weights: the payload of WEIGHTS."""
+    """A network, whose size may differ from that of the one before: the payload of WEIGHTS.
+
+    It is `learner's step u64 | length of the JSON u32 | NetworkConfig as JSON | weights as safetensors`, little-endian.
+    """
     import safetensors.numpy as safetensors
 
-    return _STEP.pack(checkpoint.info.step) + safetensors.save(checkpoint.weights)
+    network = json.dumps(to_mapping(checkpoint.info.network)).encode()
+    return _HEAD.pack(checkpoint.info.step, len(network)) + network + safetensors.save(checkpoint.weights)
 
 
-def checkpoint_of(packed: bytes, network: NetworkConfig, game: Rules) -> Checkpoint:
+def checkpoint_of(packed: bytes, game: Rules) -> Checkpoint:
     """The inverse of `pack_weights`."""
     import safetensors.numpy as safetensors
 
-    (step,) = _STEP.unpack_from(packed)
+    step, size = _HEAD.unpack_from(packed)
+    end = _HEAD.size + size
+    network = from_mapping(NetworkConfig, json.loads(packed[_HEAD.size : end]), "network")
     info = CheckpointInfo.describe(game.spec, network, step=step)
-    return Checkpoint(info=info, weights=safetensors.load(packed[_STEP.size :]))
+    return Checkpoint(info=info, weights=safetensors.load(packed[end:]))
 
 
 class _PipeLog(MemoryLog):
@@ -188,17 +184,17 @@ class _Commands:
         task = WorkerTask.from_json(self._payload())
         game = make(task.game)
         running = parse_journal(self._payload()).running
-        checkpoint = task.checkpoint(self._payload(), game)
+        checkpoint = checkpoint_of(self._payload(), game)
         self.network_step = checkpoint.info.step
         return task, game, running, checkpoint
 
-    def obey(self, task: WorkerTask, game: Rules, evaluator: NetworkEvaluator) -> None:
+    def obey(self, game: Rules, evaluator: NetworkEvaluator) -> None:
         """Obey until the parent ends, then make sure that this process ends."""
         try:
             while (frame := read_frame(self._file)) is not None:
                 kind, payload = frame
                 if kind == Kind.WEIGHTS:
-                    checkpoint = task.checkpoint(payload, game)
+                    checkpoint = checkpoint_of(payload, game)
                     evaluator.update(checkpoint)
                     self.network_step = checkpoint.info.step
                 elif kind == Kind.PAUSE:
@@ -242,7 +238,7 @@ def _play(commands: _Commands, answers: int) -> None:
     num_games = task.selfplay.games_per_worker
     assert num_games is not None, "the run has measured it"
     evaluator = make_evaluator(checkpoint, task.evaluator, batch_size=num_games, game=game)
-    threading.Thread(target=commands.obey, args=(task, game, evaluator), name="commands", daemon=True).start()
+    threading.Thread(target=commands.obey, args=(game, evaluator), name="commands", daemon=True).start()
     log = _PipeLog(running)
     selfplay = SelfplayTask(
         game=game,
