@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cluster_for_tests import GAME, SEED, SETTINGS_HASH, block_of, checkpoint_of, game_of, learner_in
+from cluster_for_tests import GAME, NETWORK, SEED, SETTINGS_HASH, block_of, checkpoint_of, game_of, learner_in
 from zerosum.cluster.verification import SearchCheck, Verifier, fault_by_rules
 from zerosum.evaluators import EvaluatorConfig, UniformEvaluator, make_evaluator
 from zerosum.games import make
@@ -25,8 +25,9 @@ SELFPLAY = SelfplayConfig(games_per_worker=4, opening_share=0.5, opening_plies=3
 
 
 def network_of(step: int, *, seed: int) -> Checkpoint:
-    """A network with opinions: untrained ones hardly differ."""
-    checkpoint, generator = checkpoint_of(step, seed=seed), np.random.default_rng(seed)
+    """A network with opinions, since untrained ones hardly differ; each step has a size of its own."""
+    network = replace(NETWORK, num_filters=NETWORK.num_filters + step)
+    checkpoint, generator = checkpoint_of(step, seed=seed, network=network), np.random.default_rng(seed)
     weights = {
         name: (values + generator.normal(0, 0.3, values.shape)).astype(np.float32)
         if name.endswith("weight")
