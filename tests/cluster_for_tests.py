@@ -87,9 +87,9 @@ def learner_in(directory: Path, **arguments: Any) -> Iterator[Learner]:
     store.close()
 
 
-def checkpoint_of(step: int, *, seed: int = 0) -> Checkpoint:
-    weights = initial_weights(NETWORK, NetworkShape.of(GAME.spec), seed=seed)
-    return Checkpoint(info=CheckpointInfo.describe(GAME.spec, NETWORK, step=step), weights=weights)
+def checkpoint_of(step: int, *, seed: int = 0, network: NetworkConfig = NETWORK) -> Checkpoint:
+    weights = initial_weights(network, NetworkShape.of(GAME.spec), seed=seed)
+    return Checkpoint(info=CheckpointInfo.describe(GAME.spec, network, step=step), weights=weights)
 
 
 def task_of(name: str, **changes: Any) -> ActorTask:
@@ -101,7 +101,6 @@ def task_of(name: str, **changes: Any) -> ActorTask:
         "game": "tictactoe",
         "search": SearchConfig(num_simulations=8),
         "selfplay": SelfplayConfig(games_per_worker=4),
-        "network": NETWORK,
         "evaluator": EvaluatorConfig(),
         "seed": SEED,
         "settings_hash": SETTINGS_HASH,

@@ -21,6 +21,7 @@ from zerosum.learner import (
     LAST_WEIGHTS,
     Learner,
     LearnerConfig,
+    grown_state,
     learning_rate,
 )
 from zerosum.network import (
@@ -33,6 +34,7 @@ from zerosum.network import (
     save_checkpoint,
 )
 from zerosum.network.checkpoint import load_learner_state
+from zerosum.network.growing import grown_weights
 from zerosum.network.heads import policy_loss, value_loss
 from zerosum.network.residual_tower import ResidualTower
 from zerosum.replay import Batch, ReplayConfig, ReplayWindow
@@ -514,6 +516,46 @@ def test_the_state_matters(optimizer: str) -> None:
     assert any((learner.state()[name] != 0).any() for name in learner.state())
     ours, theirs = weights_after(learner, [BATCH]), weights_after(forgetful, [BATCH])
     assert any((ours[name] != theirs[name]).any() for name in ours)
+
+
+def corner_of(grown: np.ndarray, old: np.ndarray) -> np.ndarray:
+    """The old numbers in an array of a grown network."""
+    return grown[tuple(map(slice, old.shape))]
+
+
+@pytest.mark.parametrize("average_steps", [0, 3])
+@pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
+def test_a_grown_network_goes_on_and_its_new_weights_learn(optimizer: str, average_steps: int) -> None:
+    rate = 0.2 if optimizer == "sgd" else 0.01
+    config = replace(PLAIN, optimizer=optimizer, learning_rate=rate, average_steps=average_steps, weight_decay=0.0)
+    small = replace(SMALL, reply_head=True, ownership_head=True)
+    large = replace(small, num_blocks=2, num_filters=13)
+    learner = new_learner(config, small)
+    weights_after(learner, [make_batch(16, seed) for seed in range(5)])
+    weights, state = learner.weights(), learner.state()
+    grown = Learner(config, large, SHAPE, grown_weights(weights, large, SHAPE, seed=1), device="cpu")
+    new_state = grown_state(state, large, SHAPE, seed=1)
+    grown.load_state(new_state, step_number=5)
+    assert state.keys() <= new_state.keys() == grown.state().keys()
+    assert_same(grown.state(), new_state)
+    for name, value in state.items():
+        np.testing.assert_array_equal(corner_of(new_state[name], value), value, err_msg=name)
+        if not name.endswith(f"/{LAST_WEIGHTS}") and value.ndim:
+            assert np.count_nonzero(new_state[name]) == np.count_nonzero(value), name
+    before = grown.weights()
+    for name, weight in weights.items():
+        np.testing.assert_array_equal(corner_of(before[name], weight), weight, err_msg=name)
+    # The first step sees the same network, so it makes the same change to old weights.
+    ours, theirs = grown.step(BATCH, progress=0.5), learner.step(BATCH, progress=0.5)
+    assert ours.measures == pytest.approx(theirs.measures, abs=1e-5)
+    for name, weight in learner.weights().items():
+        np.testing.assert_allclose(corner_of(grown.weights()[name], weight), weight, atol=1e-4, err_msg=name)
+    after = weights_after(grown, [make_batch(16, seed) for seed in range(6, 16)])
+    for name, weight in after.items():
+        moved = weight != before[name]
+        if name in weights:
+            moved[tuple(map(slice, weights[name].shape))] = False
+        assert moved.any() == (name not in weights or weight.shape != weights[name].shape), name
 
 
 def test_what_a_learner_gives_away_is_a_copy() -> None:

@@ -123,8 +123,9 @@ def relearn(config: RunConfig, games: Sequence[GameRecord]) -> Relearned:
     if not held_out.num_positions or num_positions < config.learner.batch_size:
         raise SettingsError(f"the run has {len(games)} games with {num_positions} positions: too few to hold some out.")
     begun = time.process_time()
-    weights = initial_weights(config.network, shape, seed=config.training.seed)
-    learner = Learner(config.learner, config.network, shape, weights, device=config.training.device)
+    whole = config.network.at(1.0)
+    weights = initial_weights(whole, shape, seed=config.training.seed)
+    learner = Learner(config.learner, whole, shape, weights, device=config.training.device)
     least_positions = min(config.training.min_positions, LATEST_START * num_positions)
     for record in learned_from:
         window.add(record)
@@ -134,7 +135,7 @@ def relearn(config: RunConfig, games: Sequence[GameRecord]) -> Relearned:
         while (learner.step_number + 1) * config.learner.batch_size <= owed:
             learn_step(learner, window, game, config, progress=window.total_positions / num_positions)
     cpu_s = time.process_time() - begun
-    network = network_now(learner, game, config, training={})
+    network = network_now(learner, game, training={})
     found = measure(
         game,
         TorchEvaluator(network, device=config.training.device, precision="f32"),

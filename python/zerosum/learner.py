@@ -21,7 +21,9 @@ from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
 from zerosum.evaluators.device import torch_device
 from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.network.growing import grown_weights, padded
 from zerosum.network.heads import Head
+from zerosum.network.weights import weight_shapes
 from zerosum.replay import Batch
 
 if TYPE_CHECKING:
@@ -147,6 +149,8 @@ LONGEST_WARMUP = 0.2
 
 LAST_WEIGHTS = "last weights"
 """Key of the last weights in the state, for checkpoints with averaged weights."""
+_NUM_STEPS = "step"
+"""Torch's key of the number of steps of a weight in Adam's state."""
 
 
 def learning_rate(config: LearnerConfig, *, step: int, progress: float) -> float:
@@ -209,7 +213,7 @@ class Learner:
 
         from zerosum.network.residual_tower import ResidualTower
 
-        self.config, self.step_number, self._heads = config, 0, network.heads
+        self.config, self.network, self.step_number, self._heads = config, network, 0, network.heads
         self._targets = batch_targets(config, network)
         self._device = torch_device(device)
         if self._device.type == "cpu":
@@ -318,10 +322,10 @@ class Learner:
             name, key = path.rsplit("/", 1)
             if key == LAST_WEIGHTS:
                 continue
-            tensor = torch.from_numpy(np.array(value))
-            # A step counter stays on the CPU, as in torch's optimisers.
-            device = self._device if tensor.ndim else torch.device("cpu")
-            self._optimizer.state[parameters[name]][key] = tensor.to(device)
+            # A step counter is one number on the CPU, as in torch's optimisers; a file has it as an array of one.
+            is_counter = key == _NUM_STEPS
+            tensor = torch.from_numpy(np.array(value).reshape(() if is_counter else value.shape))
+            self._optimizer.state[parameters[name]][key] = tensor if is_counter else tensor.to(self._device)
         self.step_number = step_number
 
     def _tensors(self, weights: dict[str, NDArray[np.float32]]) -> dict[str, Tensor]:
@@ -354,6 +358,29 @@ class Learner:
             {"params": [tensor for tensor in parameters if tensor.ndim <= 1], "weight_decay": 0.0},
         ]
         return torch.optim.AdamW(groups, lr=0.0)
+
+
+def grown_state(
+    state: Mapping[str, NDArray[Any]], network: NetworkConfig, shape: NetworkShape, *, seed: int
+) -> dict[str, NDArray[Any]]:
+    """The `Learner.state` for the larger `network` of `grown_weights`, with the same shape and seed.
+
+    Weights keep their moments and their number of steps; new ones have moments of 0. A new block has no state yet, as
+    in a new network.
+    """
+    shapes = weight_shapes(network, shape)
+    grown: dict[str, NDArray[Any]] = {}
+    last: dict[str, NDArray[np.float32]] = {}
+    for path, value in state.items():
+        name, key = path.rsplit("/", 1)
+        if key == LAST_WEIGHTS:
+            last[name] = value
+        else:
+            grown[path] = value if key == _NUM_STEPS else padded(value, shapes[name])
+    if last:
+        weights = grown_weights(last, network, shape, seed=seed)
+        grown |= {f"{name}/{LAST_WEIGHTS}": weight for name, weight in weights.items()}
+    return grown
 
 
 def _data_parallel(network: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cluster_for_tests import Learner, checkpoint_of, learner_in, task_of
+from cluster_for_tests import NETWORK, Learner, checkpoint_of, learner_in, task_of
 from zerosum.cluster import actor as actor_module
 from zerosum.cluster.actor import Orders, Report, SelfplayActor, num_ids_wanted, unpack_reply
 from zerosum.selfplay.worker_process import pack_weights
@@ -58,7 +58,8 @@ def test_a_new_network_is_named_by_later_searches(tmp_path: Path) -> None:
     with learner_in(tmp_path) as learner:
         remote = Remote(learner)
         remote.call()
-        remote.call(pack_weights(checkpoint_of(10, seed=1)))
+        larger = dataclasses.replace(NETWORK, num_blocks=2, num_filters=12)
+        remote.call(pack_weights(checkpoint_of(10, seed=1, network=larger)))
         while remote.report.step != 10 or not learner.taken or learner.taken[-1].plies["checkpoint_step"].max() < 10:
             remote.call()
         assert learner.taken[0].plies["checkpoint_step"].max() == 0

@@ -26,8 +26,9 @@ SELFPLAY = SelfplayConfig(games_per_worker=4, opening_share=0.5, opening_plies=3
 
 
 def network_of(step: int, *, seed: int) -> Checkpoint:
-    """A network with opinions: untrained ones hardly differ."""
-    checkpoint, generator = checkpoint_of(step, seed=seed), np.random.default_rng(seed)
+    """A network with opinions, since untrained ones hardly differ; each step has a size of its own."""
+    network = replace(NETWORK, num_filters=NETWORK.num_filters + step)
+    checkpoint, generator = checkpoint_of(step, seed=seed, network=network), np.random.default_rng(seed)
     weights = {
         name: (values + generator.normal(0, 0.3, values.shape)).astype(np.float32)
         if name.endswith("weight")
@@ -64,7 +65,7 @@ def played(*networks: int, named: int | None = None, num_games: int = 8) -> list
 
 
 def check_of(*checkpoints: Checkpoint) -> SearchCheck:
-    check = SearchCheck(GAME, SEARCH, SELFPLAY, NETWORK, EvaluatorConfig(), seed=SEED)
+    check = SearchCheck(GAME, SEARCH, SELFPLAY, EvaluatorConfig(), seed=SEED)
     for checkpoint in checkpoints:
         check.add_network(checkpoint.info.step, pack_weights(checkpoint), oldest=0)
     return check
@@ -182,7 +183,7 @@ def test_old_networks_are_forgotten() -> None:
 def test_moves_to_an_archived_position_are_not_held_against_a_game() -> None:
     archived = replace(SELFPLAY, archive_share=0.5)
     checkpoint = network_of(1, seed=1)
-    check = SearchCheck(GAME, SEARCH, archived, NETWORK, EvaluatorConfig(), seed=SEED)
+    check = SearchCheck(GAME, SEARCH, archived, EvaluatorConfig(), seed=SEED)
     check.add_network(1, pack_weights(checkpoint), oldest=0)
     task = SelfplayTask(
         game=GAME,
@@ -209,7 +210,7 @@ def test_the_effort_of_a_search_is_that_of_its_network() -> None:
     staged = replace(SELFPLAY, stages="8/3/0.5@0, 12/4/1@0.5")
     early, late = network_of(1, seed=1), network_of(2, seed=2)
     late = replace(late, info=replace(late.info, training={"progress": 0.5}))
-    check = SearchCheck(GAME, SEARCH, staged, NETWORK, EvaluatorConfig(), seed=SEED)
+    check = SearchCheck(GAME, SEARCH, staged, EvaluatorConfig(), seed=SEED)
     for checkpoint in (early, late):
         check.add_network(checkpoint.info.step, pack_weights(checkpoint), oldest=0)
     for checkpoint in (early, late):

@@ -46,7 +46,6 @@ def task(*names: str, version: str = __version__) -> bytes:
     asked = RatingTask(
         version=version,
         game="tictactoe",
-        network=dataclasses.asdict(config.network),
         search=dataclasses.asdict(setup.search),
         evaluator=dataclasses.asdict(setup.evaluator),
         opening_plies=setup.opening_plies,

@@ -16,7 +16,6 @@ from zerosum.base.errors import SettingsError
 from zerosum.cluster.verification import SearchCheck, fault_by_rules
 from zerosum.evaluators import EvaluatorConfig, RolloutEvaluator
 from zerosum.games import make, state_after
-from zerosum.network import NetworkConfig
 from zerosum.replay.records import NO_TARGET, GameHeader, GameRecord, PlyFlag, PlyRecord, RunningGame
 from zerosum.run.config import new_config
 from zerosum.selfplay import SelfplayTask
@@ -161,7 +160,7 @@ def test_resignations_are_seldom_wrong(records: list[GameRecord]) -> None:
 
 def test_forged_resignations_are_refused(records: list[GameRecord]) -> None:
     task = resigning_task()
-    check = SearchCheck(task.game, task.search, task.config, NetworkConfig(), EvaluatorConfig(), seed=7)
+    check = SearchCheck(task.game, task.search, task.config, EvaluatorConfig(), seed=7)
     try:
         resigned = next(record for record in records if record.ending == RESIGNATION)
         turned = replace(resigned, outcome=-resigned.outcome)

@@ -121,8 +121,9 @@ def test_running_games_are_dealt_out_and_go_on(game: str) -> None:
 def test_a_new_network_reaches_every_worker_and_a_pause_holds_them(game: str) -> None:
     log, spec = FinishedLog(), make(game).spec
     selfplay, is_paused = new_selfplay(game, log), False
-    info = CheckpointInfo.describe(spec, NETWORK, step=6)
-    newer = Checkpoint(info, initial_weights(NETWORK, info.shape, seed=1))
+    larger = dataclasses.replace(NETWORK, num_blocks=1, num_filters=6)
+    info = CheckpointInfo.describe(spec, larger, step=6)
+    newer = Checkpoint(info, initial_weights(larger, info.shape, seed=1))
 
     def has_newer(worker: int) -> bool:
         records = [record for number, record in list(log.finished.items()) if number % 2 == worker]

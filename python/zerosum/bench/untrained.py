@@ -16,8 +16,9 @@ from zerosum.selfplay.calibration import Work, batch_sizes, evaluating, measure_
 
 def untrained_checkpoint(game: Rules, config: RunConfig, *, seed: int = 0) -> Checkpoint:
     """The initial network of a run, by its seed."""
-    info = CheckpointInfo.describe(game.spec, config.network, step=0)
-    return Checkpoint(info=info, weights=initial_weights(config.network, NetworkShape.of(game.spec), seed=seed))
+    network = config.network.at(1.0)
+    info = CheckpointInfo.describe(game.spec, network, step=0)
+    return Checkpoint(info=info, weights=initial_weights(network, NetworkShape.of(game.spec), seed=seed))
 
 
 def untrained_evaluator(game: Rules, config: RunConfig, *, batch_size: int, seed: int = 0) -> NetworkEvaluator:
@@ -48,4 +49,4 @@ def on_gpu(config: RunConfig) -> bool:
 
 def network_settings(config: RunConfig) -> dict[str, Any]:
     """The settings that every figure of a network includes."""
-    return {"network": f"{config.network.num_blocks}x{config.network.num_filters}", "cores": num_cores()}
+    return {"network": config.network.size, "cores": num_cores()}

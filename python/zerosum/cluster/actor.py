@@ -33,7 +33,7 @@ from zerosum.selfplay import MemoryLog, SelfplayCounts, SelfplayTask, SelfplayTh
 from zerosum.selfplay.effort import PlayingNetwork
 from zerosum.selfplay.resignation import new_resignation
 from zerosum.selfplay.worker import num_trees
-from zerosum.selfplay.worker_process import PlayTask, public_class
+from zerosum.selfplay.worker_process import PlayTask, checkpoint_of, public_class
 
 BLOCK_S = 1.0
 """Time in which `deliver` collects games: a call for each game would cost more than the games' transport."""
@@ -151,13 +151,13 @@ class _Player:
     def __init__(self, task: ActorTask, running: bytes, weights: bytes) -> None:
         self._task = task
         self._game = make(task.game)
-        checkpoint = task.checkpoint(weights, self._game)
+        checkpoint = checkpoint_of(weights, self._game)
         num_games = task.selfplay.games_per_worker
         assert num_games is not None, "the run has measured it"
         self._evaluator = make_evaluator(
             checkpoint, task.evaluator, num_threads=task.num_threads, batch_size=num_games, game=self._game
         )
-        self._updates = _Updates(task, self._game, self._evaluator, checkpoint)
+        self._updates = _Updates(self._game, self._evaluator, checkpoint)
         self._games = parse_journal(running).running
         self._ids = _Ids()
         self._has_games = threading.Condition()  # guards the next three
@@ -314,11 +314,11 @@ class _Ids:
 class _Updates:
     """New networks, each prepared on a thread beside self-play; of several that wait, only the newest."""
 
-    def __init__(self, task: ActorTask, game: Rules, evaluator: NetworkEvaluator, first: Checkpoint) -> None:
+    def __init__(self, game: Rules, evaluator: NetworkEvaluator, first: Checkpoint) -> None:
         self.network = PlayingNetwork.of(first.info)
         """The newest network in use."""
         self.failure: tuple[str, str] | None = None
-        self._task, self._game, self._evaluator = task, game, evaluator
+        self._game, self._evaluator = game, evaluator
         self._waiting = b""
         self._changed = threading.Condition()  # guards `_waiting`
         threading.Thread(target=self._work, name="updates", daemon=True).start()
@@ -334,7 +334,7 @@ class _Updates:
                 with self._changed:
                     self._changed.wait_for(lambda: self._waiting)
                     weights, self._waiting = self._waiting, b""
-                checkpoint = self._task.checkpoint(weights, self._game)
+                checkpoint = checkpoint_of(weights, self._game)
                 self._evaluator.update(checkpoint)
                 self.network = PlayingNetwork.of(checkpoint.info)
         except Exception:  # the learner's side shows it

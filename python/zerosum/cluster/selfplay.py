@@ -114,7 +114,6 @@ class ClusterSelfplay:
         """
         self._task, self._config, self._connection, self._game = task, config, connection, game
         self._store, self._evaluator, self._say = store, evaluator, report
-        self._network = checkpoint.info.network
         self._training = secrets.token_hex(8)
         self._files = StatusFiles(directory)
         self._lock = threading.Lock()  # guards the next three: the learner's thread changes them
@@ -193,7 +192,7 @@ class ClusterSelfplay:
         share, task = self._config.verify_share, self._task
         if share is None:
             return None
-        searches = SearchCheck(task.game, task.search, task.config, self._network, self._evaluator, seed=task.seed)
+        searches = SearchCheck(task.game, task.search, task.config, self._evaluator, seed=task.seed)
         return Verifier(task.game, searches, share=share, generator=np.random.default_rng(secrets.randbits(64)))
 
     # -- who is there
@@ -270,7 +269,6 @@ class ClusterSelfplay:
             game=self._game,
             search=self._task.search,
             selfplay=self._task.config,
-            network=self._network,
             evaluator=dataclasses.replace(self._evaluator, device=device),
             seed=self._task.seed,
             settings_hash=self._task.settings_hash,

@@ -19,7 +19,6 @@ import numpy as np
 from zerosum.base.errors import GameError
 from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, answer_all, make_evaluator
 from zerosum.games import Rules, start_state
-from zerosum.network import NetworkConfig
 from zerosum.replay import GameRecord
 from zerosum.replay.records import PlyFlag, PlyRecord
 from zerosum.search import SearchConfig, new_search
@@ -104,13 +103,12 @@ class SearchCheck:
         game: Rules,
         search: SearchConfig,
         selfplay: SelfplayConfig,
-        network: NetworkConfig,
         evaluator: EvaluatorConfig,
         *,
         seed: int,
     ) -> None:
         """A check for games of these settings and this seed of the run. Networks are kept in temporary files."""
-        self._game, self._network, self._config, self._seed = game, network, selfplay, seed
+        self._game, self._config, self._seed = game, selfplay, seed
         self._search_config = search
         self._efforts = selfplay.efforts(search)
         self._search = new_search(game, self._efforts.with_room(game, search, 1))
@@ -229,7 +227,7 @@ class SearchCheck:
         """Evaluate with the network of a step from now on."""
         if step == self._step:
             return
-        checkpoint = checkpoint_of(self._file(step).read_bytes(), self._network, self._game)
+        checkpoint = checkpoint_of(self._file(step).read_bytes(), self._game)
         if self._evaluator is None:
             self._evaluator = make_evaluator(checkpoint, self._evaluator_config, batch_size=1, game=self._game)
         else:

@@ -156,7 +156,8 @@ class ParallelLearner:
         devices: LearnerDevices,
     ) -> None:
         """Train these weights on `config.num_devices` devices."""
-        self.config, self.step_number, self.targets = config, 0, batch_targets(config, network)
+        self.config, self.network, self.step_number = config, network, 0
+        self.targets = batch_targets(config, network)
         assert len(devices.names) == config.num_devices
         self._devices = devices
         self._answers: queue.SimpleQueue[tuple[int, Answer | None]] = queue.SimpleQueue()

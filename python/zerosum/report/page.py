@@ -296,7 +296,8 @@ def _figures_table(runs: Sequence[RunData]) -> str:
 
 def _network_words(run: RunData) -> str:
     network = run.config.network
-    return f"{network.num_blocks} blocks × {network.num_filters} filters"
+    grown = f", grown ({network.growth})" if network.growth else ""
+    return f"{network.num_blocks} blocks × {network.num_filters} filters{grown}"
 
 
 def _newest_elo(run: RunData) -> str:

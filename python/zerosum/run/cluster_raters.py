@@ -20,7 +20,6 @@ from zerosum.base.settings import from_mapping
 from zerosum.cluster.connection import Connection, Place, first_line
 from zerosum.evaluators import EvaluatorConfig
 from zerosum.games import make
-from zerosum.network import NetworkConfig
 from zerosum.run.config import RunConfig
 from zerosum.run.rating_games import RatingGames, RatingPlayer, RatingSetup, play_rating_games, rating_setup
 from zerosum.search import SearchConfig
@@ -39,9 +38,8 @@ class RatingTask:
     """Version of zerosum where the run is."""
     game: str
     """The game's name as `zerosum.games.make` takes it, with an absolute path."""
-    network: dict[str, Any]
-    """A `NetworkConfig` as a mapping, as `search` is a `SearchConfig` and `evaluator` an `EvaluatorConfig`."""
     search: dict[str, Any]
+    """A `SearchConfig` as a mapping, as `evaluator` is an `EvaluatorConfig`."""
     evaluator: dict[str, Any]
     opening_plies: int
     clock: str
@@ -73,14 +71,14 @@ class RaterActor:
                 f"it has zerosum {__version__}, and the run is of {values['version']}: install the same version"
             )
         asked = RatingTask(**values)
-        game, network = make(asked.game), from_mapping(NetworkConfig, asked.network, "network")
+        game = make(asked.game)
         setup = RatingSetup(
             search=from_mapping(SearchConfig, asked.search, "search"),
             evaluator=from_mapping(EvaluatorConfig, asked.evaluator, "evaluator"),
             opening_plies=asked.opening_plies,
         )
         first, second = (
-            RatingPlayer(name, checkpoint_of(packed, network, game) if packed else None)
+            RatingPlayer(name, checkpoint_of(packed, game) if packed else None)
             for name, packed in zip(asked.names, weights, strict=True)
         )
         clock = time.process_time if asked.clock == "cpu" else time.monotonic
@@ -121,7 +119,6 @@ class ClusterRaters:
             task = RatingTask(
                 version=__version__,
                 game=self._config.game,
-                network=dataclasses.asdict(self._config.network),
                 search=dataclasses.asdict(setup.search),
                 evaluator=dataclasses.asdict(setup.evaluator),
                 opening_plies=setup.opening_plies,

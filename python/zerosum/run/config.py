@@ -37,7 +37,9 @@ from zerosum.games.python_game import split_name
 from zerosum.games.rules import PLANE_OPTIONS, given_options, with_options
 from zerosum.games.source_files import OBJECT
 from zerosum.learner import LearnerConfig
-from zerosum.network import NetworkConfig
+from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.network.config import parse_growth
+from zerosum.network.weights import num_parameters
 from zerosum.replay import ReplayConfig
 from zerosum.run.defaults import default_settings, has_owners
 from zerosum.search import SearchConfig
@@ -220,6 +222,19 @@ def budget_words(training: TrainingConfig) -> str:
         return f"{training.steps:,} learner steps"
     number, word = f"{training.minutes:g}", minutes_word(training)
     return f"{number} {word.removesuffix('s') if number == '1' else word}"
+
+
+def network_words(network: NetworkConfig, shape: NetworkShape) -> str:
+    """The size of a run's network, and how it grows."""
+    first, *later = network.stages
+    words = [_size_words(first.value, shape)]
+    words += [f"{_size_words(stage.value, shape)}, from {stage.begins:.0%} of the budget on" for stage in later]
+    return "; then ".join(words)
+
+
+def _size_words(network: NetworkConfig, shape: NetworkShape) -> str:
+    parameters = num_parameters(network, shape)
+    return f"{network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters"
 
 
 def train_text(config: RunConfig, directory: Path, *, minutes: float | None = None, steps: int | None = None) -> str:
@@ -464,13 +479,19 @@ def load_config(path: Path) -> RunConfig:
 
 
 def _merge(values: dict[str, dict[str, Any]], layer: Mapping[str, Mapping[str, Any]]) -> None:
-    """Replace settings by those of a layer. A budget in minutes replaces one in steps, and vice versa."""
+    """Replace settings by those of a layer.
+
+    A budget in minutes replaces one in steps, and vice versa. A growth of the network sets its size to the last one.
+    """
     for section, entries in layer.items():
         _require_section(section)
         if section == "training":
             for budget, other in (("minutes", "steps"), ("steps", "minutes")):
                 if budget in entries:
                     values.get(section, {}).pop(other, None)
+        if section == "network" and isinstance(growth := entries.get("growth"), str):
+            for stage in parse_growth(growth)[-1:]:
+                values.setdefault(section, {}).update(zip(("num_blocks", "num_filters"), stage.value, strict=True))
         values.setdefault(section, {}).update(entries)
 
 

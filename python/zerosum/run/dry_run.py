@@ -9,8 +9,7 @@ from typing import Any
 from zerosum.evaluators import make_evaluator
 from zerosum.games import Game, Rules, measure_game
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights
-from zerosum.network.weights import num_parameters
-from zerosum.run.config import RunConfig, budget_words, dump_config
+from zerosum.run.config import RunConfig, budget_words, dump_config, network_words
 from zerosum.run.forecast import Forecast, measure
 from zerosum.run.given_game import GivenGame
 from zerosum.run.run_directory import plan
@@ -45,7 +44,7 @@ def dry_run(
     report(dump_config(config))
     report(f"# The run would be in {Path(run).absolute()}. Its budget is {budget_words(config.training)}.")
     shape = NetworkShape.of(given.rules.spec)
-    report(f"# The network has {num_parameters(config.network, shape):,} parameters.")
+    report(f"# The network: {network_words(config.network, shape)}.")
     if config.training.source == "selfplay":
         report(f"# {estimate(config, given.rules)}")
     return config
@@ -53,8 +52,9 @@ def dry_run(
 
 def estimate(config: RunConfig, game: Rules) -> str:
     """How far a budget goes on this machine, in a sentence."""
-    info = CheckpointInfo.describe(game.spec, config.network, step=0)
-    checkpoint = Checkpoint(info, initial_weights(config.network, info.shape, seed=0))
+    last = config.network.at(1.0)
+    info = CheckpointInfo.describe(game.spec, last, step=0)
+    checkpoint = Checkpoint(info, initial_weights(last, info.shape, seed=0))
     num_games = config.selfplay.games_per_worker or DETERMINISTIC_GAMES
     evaluator = make_evaluator(
         checkpoint,
@@ -63,7 +63,8 @@ def estimate(config: RunConfig, game: Rules) -> str:
         num_threads=1 if plays_in_processes(config, game) else num_selfplay_workers(config),
         batch_size=num_games,
     )
-    return _words(measure(config, game, checkpoint, evaluator, num_games=num_games), config, game)
+    words = _words(measure(config, game, checkpoint, evaluator, num_games=num_games), config, game)
+    return f"{words} All of it with the last network, {last.size}." if config.network.growth else words
 
 
 def _words(found: Forecast, config: RunConfig, game: Rules) -> str:

@@ -13,9 +13,11 @@ from zerosum.base.errors import RunError, SettingsError
 from zerosum.base.files import writing
 from zerosum.data_parallel import LearnerDevices, ParallelLearner, new_learner
 from zerosum.games import Rules
-from zerosum.learner import Learner, StepReport
+from zerosum.learner import Learner, StepReport, grown_state
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest, require_encoder
+from zerosum.network.growing import grown_weights
+from zerosum.network.weights import num_parameters
 from zerosum.replay import Batch, ReplayWindow, make_batch
 from zerosum.replay.window import permuted
 from zerosum.run.config import RunConfig
@@ -36,8 +38,9 @@ def open_checkpoint(
     state: dict[str, Any] = {}
     info: dict[str, Any] = {}
     if checkpoint is None:
-        description = CheckpointInfo.describe(game.spec, config.network, step=0)
-        weights = initial_weights(config.network, shape, seed=config.training.seed)
+        network = config.network.at(0.0)
+        description = CheckpointInfo.describe(game.spec, network, step=0)
+        weights = initial_weights(network, shape, seed=config.training.seed)
         checkpoint = Checkpoint(info=description, weights=weights)
         with writing(run):
             save_checkpoint(directory, checkpoint, learner_state={}, learner_info={})
@@ -70,15 +73,59 @@ def restored_learner(
             f"learner.num_devices is {config.learner.num_devices}, but a deterministic run learns on one device:"
             " several do not promise to add up gradients in the same order again. Leave out one of the two."
         )
-    shape = NetworkShape.of(game.spec)
+    network, shape = checkpoint.info.network, NetworkShape.of(game.spec)
     learner = new_learner(
-        config.learner, config.network, shape, checkpoint.weights, device=config.training.device, devices=devices
+        config.learner, network, shape, checkpoint.weights, device=config.training.device, devices=devices
     )
     if info.get("optimizer", config.learner.optimizer) != config.learner.optimizer:
         report(f"The optimiser begins afresh: it was {info['optimizer']}, now it is {config.learner.optimizer}.")
         state = {}
     learner.load_state(state, step_number=checkpoint.info.step)
     return learner
+
+
+def is_due_to_grow(learner: AnyLearner, config: RunConfig, *, progress: float) -> bool:
+    """Whether a stage of `network.growth` has begun, at `progress` in [0, 1], whose network is larger.
+
+    It is not once a run has grown, also if a larger budget makes its used share smaller.
+    """
+    if not config.network.growth:
+        return False
+    asked, network = config.network.at(progress), learner.network
+    return asked.num_blocks > network.num_blocks or asked.num_filters > network.num_filters
+
+
+def grown_learner(
+    learner: AnyLearner,
+    game: Rules,
+    config: RunConfig,
+    report: Report,
+    *,
+    progress: float,
+    devices: Callable[[], LearnerDevices | None] = lambda: None,
+) -> AnyLearner:
+    """A learner with the network of the stage that has begun, which goes on from a smaller one and ends it.
+
+    The new weights are drawn by the run's seed and the stage, so a run that repeats a stage after a kill draws the same
+    ones. `devices` are asked for when those of the old learner are free.
+    """
+    network, shape = config.network.at(progress), NetworkShape.of(game.spec)
+    number = [stage.value for stage in config.network.stages].index(network)
+    seed = int(np.random.SeedSequence((config.training.seed, number)).generate_state(1, np.uint64)[0])
+    weights, state, step = learner.weights(), learner.state(), learner.step_number
+    learner.close()
+    grown = new_learner(
+        config.learner,
+        network,
+        shape,
+        grown_weights(weights, network, shape, seed=seed),
+        device=config.training.device,
+        devices=devices(),
+    )
+    grown.load_state(grown_state(state, network, shape, seed=seed), step_number=step)
+    parameters = num_parameters(network, shape)
+    report(f"      The network has grown to {network.size} at step {step:,}: {parameters:,} parameters.")
+    return grown
 
 
 def learn_step(
@@ -105,7 +152,7 @@ def learn_step(
     return report, batch
 
 
-def network_now(learner: AnyLearner, game: Rules, config: RunConfig, *, training: dict[str, Any]) -> Checkpoint:
+def network_now(learner: AnyLearner, game: Rules, *, training: dict[str, Any]) -> Checkpoint:
     """The current network. Its weights are checked, because a step's loss is that of the weights before the step.
 
     Raises:
@@ -117,5 +164,5 @@ def network_now(learner: AnyLearner, game: Rules, config: RunConfig, *, training
             f"the weights are not finite after learner step {step} ({broken[0]}). They were not saved: go on from"
             " the last checkpoint with a lower learner.learning_rate."
         )
-    info = CheckpointInfo.describe(game.spec, config.network, step=step, training=training)
+    info = CheckpointInfo.describe(game.spec, learner.network, step=step, training=training)
     return Checkpoint(info=info, weights=weights)

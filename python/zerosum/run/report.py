@@ -294,7 +294,8 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     game = None if is_own else make(config.game)
     parameters = _num_parameters(run, config, game)
     size = "" if parameters is None else f", {parameters:,} parameters"
-    say(f"  network {network.num_blocks} blocks x {network.num_filters} filters{size}")
+    grown = f", grown in stages ({network.growth})" if network.growth else ""
+    say(f"  network {network.num_blocks} blocks x {network.num_filters} filters{size}{grown}")
     if parameters is not None:
         write_json(_figure_json("parameters", run=str(run), value=parameters))
     strength = Strength(run, None, config)
@@ -311,7 +312,7 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     for path in checkpoints:
         step = int(path.stem.partition("-")[2])
         rating, rates = strength.ratings.get(player_name(step)), mistakes.of_step(step)
-        line = f"    {path.name}  {'not rated' if rating is None else str(rating)}"
+        line = f"    {path.name}  {_size_words(path) if network.growth else ''}{rating or 'not rated'}"
         if rating is not None:
             write_json(_elo_json(str(path), rating))
         if rates:
@@ -329,6 +330,14 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     say(f"{uses}, `{train_text(config, run, **larger_budget(config, rows))}` goes on.")
     if game is not None and (protocol := PROTOCOLS.get(game.spec.name)):
         say(f"As an engine of a board program: {command_from_anywhere(protocol, run)}")
+
+
+def _size_words(path: Path) -> str:
+    """The size of a checkpoint's network; "" if it is damaged."""
+    try:
+        return f"{read_info(path).network.size}  "
+    except DamagedCheckpointError:
+        return ""
 
 
 def _num_parameters(run: Path, config: RunConfig, game: Rules | None) -> int | None:

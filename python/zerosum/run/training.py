@@ -29,8 +29,8 @@ from zerosum.cluster import connected, require_ray
 from zerosum.games import Game, Rules
 from zerosum.games.source_files import OBJECT
 from zerosum.network import NetworkShape
-from zerosum.network.weights import num_parameters, policy_remark
-from zerosum.run.config import RunConfig, asked_settings, budget_words
+from zerosum.network.weights import policy_remark
+from zerosum.run.config import RunConfig, asked_settings, budget_words, network_words
 from zerosum.run.given_game import GivenGame
 from zerosum.run.record_training import RecordTraining
 from zerosum.run.run_directory import hold, plan, write_config
@@ -128,14 +128,13 @@ def _require_cluster(config: RunConfig, cluster: str) -> None:
 def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:
     """Report the chosen settings."""
     network, training = config.network, config.training
-    parameters = num_parameters(network, NetworkShape.of(game.spec))
     report(
         f"Learning {game.spec.full_name} in {directory} for {budget_words(training)}"
         + (f", preset {config.preset}" if config.preset else "")
         + (", deterministic." if training.deterministic else ".")
     )
     report(
-        f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters;"
+        f"  network {network_words(network, NetworkShape.of(game.spec))};"
         f" {config.search.num_simulations} simulations a move;"
         f" learner {config.learner.optimizer}, batch {config.learner.batch_size}."
     )

@@ -79,7 +79,6 @@ class SelfplayProcesses:
                 game=game,
                 search=task.search,
                 selfplay=task.config,
-                network=checkpoint.info.network,
                 evaluator=replace(evaluator, device=devices[number % len(devices)]),
                 seed=task.seed,
                 settings_hash=task.settings_hash,

@@ -27,7 +27,7 @@ from typing import IO, Any, TypeVar
 from zerosum.base import errors
 from zerosum.base.errors import ZerosumError
 from zerosum.base.files import write_all
-from zerosum.base.settings import from_mapping
+from zerosum.base.settings import from_mapping, to_mapping
 from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 from zerosum.games import Rules, make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig
@@ -45,7 +45,7 @@ GRACE_S = 10.0
 COUNTS = struct.Struct("<QQQQQd")
 """The fields of `SelfplayCounts`, and CPU-seconds: what PLAYED begins with."""
 _FRAME = struct.Struct("<IB")
-_HEAD = struct.Struct("<Qd")
+_HEAD = struct.Struct("<QdI")
 
 
 class Kind(enum.IntEnum):
@@ -56,7 +56,7 @@ class Kind(enum.IntEnum):
     GAMES = 2
     """To a worker: journal entries of the games under way that it goes on with."""
     WEIGHTS = 3
-    """To a worker: the network to search with from now on, the learner's step u64 and the weights as safetensors."""
+    """To a worker: the network to search with from now on (`pack_weights`)."""
     PAUSE = 4
     """To a worker: wait, without using a core."""
     RESUME = 5
@@ -93,7 +93,6 @@ class PlayTask:
     """The game's name as `zerosum.games.make` takes it, with an absolute path."""
     search: SearchConfig
     selfplay: SelfplayConfig
-    network: NetworkConfig
     evaluator: EvaluatorConfig
     seed: int
     """The run's seed."""
@@ -109,19 +108,10 @@ class PlayTask:
     def from_json(cls: type[TaskT], text: bytes) -> TaskT:
         """The inverse of `to_json`."""
         values: dict[str, Any] = json.loads(text)
-        sections = {
-            "search": SearchConfig,
-            "selfplay": SelfplayConfig,
-            "network": NetworkConfig,
-            "evaluator": EvaluatorConfig,
-        }
+        sections = {"search": SearchConfig, "selfplay": SelfplayConfig, "evaluator": EvaluatorConfig}
         for section, config_type in sections.items():
             values[section] = from_mapping(config_type, values[section], section)
         return cls(**values)
-
-    def checkpoint(self, packed: bytes, game: Rules) -> Checkpoint:
-        """The network of `pack_weights`."""
-        return checkpoint_of(packed, self.network, game)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,25 +124,33 @@ class WorkerTask(PlayTask):
 
 
 def pack_weights(checkpoint: Checkpoint) -> bytes:
-    """A network's step, its progress and its weights: the payload of WEIGHTS."""
+    """A network, whose size may differ from that of the one before: the payload of WEIGHTS.
+
+    It is `learner's step u64 | progress f64 | length of the JSON u32 | NetworkConfig as JSON | weights as safetensors`,
+    little-endian.
+    """
     import safetensors.numpy as safetensors
 
-    network = PlayingNetwork.of(checkpoint.info)
-    return _HEAD.pack(network.step, network.progress) + safetensors.save(checkpoint.weights)
+    network, playing = json.dumps(to_mapping(checkpoint.info.network)).encode(), PlayingNetwork.of(checkpoint.info)
+    head = _HEAD.pack(playing.step, playing.progress, len(network))
+    return head + network + safetensors.save(checkpoint.weights)
 
 
 def network_of(packed: bytes) -> PlayingNetwork:
     """The network of `pack_weights` without its weights."""
-    return PlayingNetwork(*_HEAD.unpack_from(packed))
+    step, progress, _ = _HEAD.unpack_from(packed)
+    return PlayingNetwork(step, progress)
 
 
-def checkpoint_of(packed: bytes, network: NetworkConfig, game: Rules) -> Checkpoint:
+def checkpoint_of(packed: bytes, game: Rules) -> Checkpoint:
     """The inverse of `pack_weights`."""
     import safetensors.numpy as safetensors
 
-    playing = network_of(packed)
-    info = CheckpointInfo.describe(game.spec, network, step=playing.step, training={PROGRESS: playing.progress})
-    return Checkpoint(info=info, weights=safetensors.load(packed[_HEAD.size :]))
+    step, progress, size = _HEAD.unpack_from(packed)
+    end = _HEAD.size + size
+    network = from_mapping(NetworkConfig, json.loads(packed[_HEAD.size : end]), "network")
+    info = CheckpointInfo.describe(game.spec, network, step=step, training={PROGRESS: progress})
+    return Checkpoint(info=info, weights=safetensors.load(packed[end:]))
 
 
 class _PipeLog(MemoryLog):
@@ -195,17 +193,17 @@ class _Commands:
         task = WorkerTask.from_json(self._payload())
         game = make(task.game)
         running = parse_journal(self._payload()).running
-        checkpoint = task.checkpoint(self._payload(), game)
+        checkpoint = checkpoint_of(self._payload(), game)
         self.network = PlayingNetwork.of(checkpoint.info)
         return task, game, running, checkpoint
 
-    def obey(self, task: WorkerTask, game: Rules, evaluator: NetworkEvaluator) -> None:
+    def obey(self, game: Rules, evaluator: NetworkEvaluator) -> None:
         """Obey until the parent ends, then make sure that this process ends."""
         try:
             while (frame := read_frame(self._file)) is not None:
                 kind, payload = frame
                 if kind == Kind.WEIGHTS:
-                    checkpoint = task.checkpoint(payload, game)
+                    checkpoint = checkpoint_of(payload, game)
                     evaluator.update(checkpoint)
                     self.network = PlayingNetwork.of(checkpoint.info)
                 elif kind == Kind.PAUSE:
@@ -249,7 +247,7 @@ def _play(commands: _Commands, answers: int) -> None:
     num_games = task.selfplay.games_per_worker
     assert num_games is not None, "the run has measured it"
     evaluator = make_evaluator(checkpoint, task.evaluator, batch_size=num_games, game=game)
-    threading.Thread(target=commands.obey, args=(task, game, evaluator), name="commands", daemon=True).start()
+    threading.Thread(target=commands.obey, args=(game, evaluator), name="commands", daemon=True).start()
     log = _PipeLog(running)
     selfplay = SelfplayTask(
         game=game,

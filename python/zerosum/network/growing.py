@@ -1,0 +1,52 @@
+"""A larger network that computes the same function as a smaller one, from which training goes on.
+
+After Net2Net (Chen et al. 2016, arXiv 1511.05641), except for how filters are added. Net2Net copies filters and divides
+the weights that read them; copies get nearly equal gradients. Here new filters are as those of a new network, and old
+filters and heads read them with weights of 0:
+
+                      from old filters   from new filters
+    to old filters    as they were       0
+    to new filters    new                new
+
+So the output does not change, and the weights of 0 get gradients from the first step on, the new filters from the
+second. A new block begins as the identity, as in a new network: the scale of its last norm is 0 (`weights.py`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.network.config import NetworkConfig, NetworkShape
+from zerosum.network.weights import Weights, initial_weights
+
+
+def grown_weights(
+    weights: Weights, network: NetworkConfig, shape: NetworkShape, *, seed: int
+) -> dict[str, NDArray[np.float32]]:
+    """The weights of a larger network, `network`, with the outputs of a smaller one, a pure function of the arguments.
+
+    Args:
+        weights: Those of the smaller network. It differs only in having fewer blocks or filters.
+        network: The larger network.
+        shape: The planes and the actions of both.
+        seed: Key of the new weights.
+    """
+    grown = initial_weights(network, shape, seed=seed)
+    for name, old in weights.items():
+        new = grown[name]
+        new[: len(old)] = 0
+        new[_corner(old)] = old
+    return grown
+
+
+def padded(array: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Numbers of a smaller network's weights in the shape of a larger one's, with 0 for the new weights."""
+    larger = np.zeros(shape, array.dtype)
+    larger[_corner(array)] = array
+    return larger
+
+
+def _corner(array: NDArray[np.float32]) -> tuple[slice, ...]:
+    """Where the numbers of a smaller network are in an array of a larger one: old filters come first."""
+    return tuple(map(slice, array.shape))
