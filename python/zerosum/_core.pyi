@@ -20,10 +20,12 @@ __all__ = [
     "Description",
     "Game",
     "GameSpec",
+    "GamesInFlight",
     "Leaves",
     "OptionSpec",
     "Picture",
     "PlaneSpec",
+    "PlayedMoves",
     "Root",
     "Search",
     "State",
@@ -31,6 +33,7 @@ __all__ = [
     "core_game_names",
     "dirichlet_noise",
     "gumbel_noise",
+    "ply_entries",
     "round_prior",
     "uniform",
 ]
@@ -50,6 +53,12 @@ def uniform(seed: int, game: int, ply: int, purpose: str) -> float:
     """A number in [0, 1), a pure function of its arguments: the counter-based generator behind every draw.
 
     `purpose` is any short text ("move", "opening", ...): different purposes give independent draws.
+    """
+
+def ply_entries(magic: bytes, kind: int, plies: Sequence[tuple[int, int, bytes, bytes]]) -> bytes:
+    """The journal's entries of plies, (game_id, index, row of `PLY`, rows of `TARGET`) each, one after the other.
+
+    `zerosum.replay.journal` describes the format; its `ply_entry` is the same for one `PlyRecord`.
     """
 
 def dirichlet_noise(seed: int, game: int, ply: int, alpha: float, size: int) -> NDArray[np.float32]:
@@ -305,6 +314,14 @@ class Game:
         """
     def material(self, state: State) -> float:
         """A plain count of pieces, discs or area, the first player's less the second's; 0 if the game has none."""
+    def draw_opening(
+        self, state: State, num_plies: int, seed: int, game_id: int
+    ) -> tuple[State, list[tuple[int, int]]]:
+        """Begin a game with up to `num_plies` random moves: the state after them, and each one's action and player.
+
+        Each is drawn uniformly among the moves that do not end the game; there are fewer if all would. The key of the
+        draws is (seed, game_id, number of the move).
+        """
     def alpha_beta(self, state: State, *, depth: int, seed: int, game: int = 0) -> AlphaBeta:
         """The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH) and counting material there.
 
@@ -417,6 +434,50 @@ class Leaves:
 
         Raises GameError if a move is illegal or the offsets do not fit.
         """
+
+@final
+class GamesInFlight:
+    """The games of self-play at the trees of a search, whose moves it plays. `zerosum.selfplay.worker` makes one.
+
+    `settings` is (seed, temperature, temperature_plies, has_noise, reuse_tree, reuse_in_full_searches). A `next` is
+    (num_simulations, fast_simulations, full_search_share, network_step): what the searches that begin now are given.
+    """
+
+    def __new__(cls, search: Search, settings: tuple[int, float, int, bool, bool, bool]) -> GamesInFlight: ...
+    def start(self, tree: int, game_id: int, num_opening_plies: int, next: tuple[int, int, float, int]) -> None:
+        """Begin the first search of a game, from the state at a tree's root."""
+    def play(
+        self,
+        first_tree: int,
+        next: tuple[int, int, float, int],
+        *,
+        resigning: tuple[float | None, float] | None = None,
+    ) -> PlayedMoves:
+        """Make the moves of finished searches, from a tree on in order, and begin the next searches.
+
+        `resigning` is (threshold, share of games that are played out), the threshold None while nobody resigns. With it
+        the call returns after the first game that ends.
+        """
+
+@final
+class PlayedMoves:
+    """What finished searches have decided, in the order of trees."""
+
+    @property
+    def plies(self) -> list[tuple[int, bytes, bytes]]:
+        """(game_id, row of `PLY`, rows of `TARGET`) of each move."""
+    @property
+    def ended(self) -> list[tuple[int, float, str | None]]:
+        """(tree, first player's result, ending) of each game that ended; the ending is None for a resignation."""
+    @property
+    def num_simulations(self) -> int:
+        """Simulations of the finished searches, without reused ones."""
+    @property
+    def num_short(self) -> int:
+        """Searches that ended early because their trees were full."""
+    @property
+    def next_tree(self) -> int:
+        """The first tree that was not looked at; the number of trees if all were."""
 
 @final
 class Search:

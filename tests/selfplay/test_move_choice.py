@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from selfplay_for_tests import GAMES, SEARCH
+from selfplay_twin import choose_action
 from zerosum.evaluators import RolloutEvaluator, UniformEvaluator, answer
 from zerosum.games import Rules, state_after
 from zerosum.search import new_search
 from zerosum.search.config import Root
 from zerosum.selfplay import SelfplayConfig
-from zerosum.selfplay.worker import choose_action
 
 
 def searched(game: Rules, moves: str, num_simulations: int) -> Root:

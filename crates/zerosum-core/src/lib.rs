@@ -32,6 +32,7 @@ pub mod picture;
 mod pool;
 pub mod random;
 pub mod search;
+pub mod selfplay;
 
 pub use error::UsageError;
 pub use game::{Action, Description, Game, GameSpec, Outcome, Planes, Player, Position, ValueForFirst, ValueForMover};

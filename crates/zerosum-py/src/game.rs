@@ -256,6 +256,23 @@ impl Game {
         self.at(state, |position| position.material())
     }
 
+    /// Begin a game with up to `num_plies` random moves: the state after them, and each one's action and player.
+    ///
+    /// Each is drawn uniformly among the moves that do not end the game; there are fewer if all would. The key of the
+    /// draws is (seed, game_id, number of the move).
+    fn draw_opening(
+        &self,
+        py: Python<'_>,
+        state: &State,
+        num_plies: u32,
+        seed: u64,
+        game_id: u64,
+    ) -> PyResult<(State, Vec<(Action, usize)>)> {
+        let (inner, moves) = self.run_at(py, state, |position| position.draw_opening(seed, game_id, num_plies))?;
+        let line = moves.iter().fold(state.line.clone(), |line, (action, _)| line.then(*action));
+        Ok((State { inner, line }, moves.into_iter().map(|(action, player)| (action, player.index())).collect()))
+    }
+
     /// The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH) and counting material there.
     ///
     /// Equally good moves are ordered by the material that they gain at once, then by a draw keyed (seed, game, plies).

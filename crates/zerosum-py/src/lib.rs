@@ -12,8 +12,10 @@
 
 mod failure;
 mod game;
+mod games_in_flight;
 mod leaves;
 mod picture;
+mod ply_entries;
 mod python_game;
 mod root;
 mod search;
@@ -86,8 +88,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<leaves::Leaves>()?;
     module.add_class::<search::Search>()?;
     module.add_class::<root::Root>()?;
+    module.add_class::<games_in_flight::GamesInFlight>()?;
+    module.add_class::<games_in_flight::PlayedMoves>()?;
     module.add_function(wrap_pyfunction!(core_game_names, module)?)?;
     module.add_function(wrap_pyfunction!(uniform, module)?)?;
+    module.add_function(wrap_pyfunction!(ply_entries::ply_entries, module)?)?;
     module.add_function(wrap_pyfunction!(dirichlet_noise, module)?)?;
     module.add_function(wrap_pyfunction!(gumbel_noise, module)?)?;
     module.add_function(wrap_pyfunction!(round_prior, module)?)?;

@@ -55,7 +55,7 @@ impl Search {
 
     /// Runs a function that may call a user's game. An error of the game drops the guard while it unwinds, which poisons the
     /// lock.
-    fn call_rules<T>(&self, py: Python<'_>, function: impl FnOnce(&mut dyn AnySearch) -> T) -> PyResult<T> {
+    pub fn call_rules<T>(&self, py: Python<'_>, function: impl FnOnce(&mut dyn AnySearch) -> T) -> PyResult<T> {
         let guard = self.lock(py)?;
         catch(|| {
             let mut search = guard;
@@ -66,6 +66,21 @@ impl Search {
             let end = if is_interrupt { "an interrupt" } else { "an error of the game's rules" };
             self.end.get_or_init(|| end);
         })
+    }
+
+    /// Runs a function, without the interpreter lock if the rules are Rust.
+    pub fn run<T: Send>(&self, py: Python<'_>, function: impl FnOnce(&mut dyn AnySearch) -> T + Send) -> PyResult<T> {
+        if self.game.get().is_python {
+            self.call_rules(py, function)
+        } else {
+            py.detach(|| self.usable(self.inner.lock()).map(|mut search| function(&mut **search)))
+        }
+    }
+
+    /// Notes a move at a tree's root.
+    pub fn follow(&self, tree: usize, action: Action) {
+        let line = &mut self.lines()[tree];
+        *line = line.then(action);
     }
 
     /// A copy of an array: other threads may write to it once the interpreter lock is released.
@@ -106,7 +121,7 @@ impl Search {
     }
 
     #[getter]
-    fn num_trees(&self, py: Python<'_>) -> PyResult<usize> {
+    pub fn num_trees(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.lock(py)?.num_trees())
     }
 
@@ -121,14 +136,9 @@ impl Search {
     #[pyo3(signature = (tree, action, *, keep))]
     fn advance(&self, py: Python<'_>, tree: usize, action: i64, keep: bool) -> PyResult<()> {
         let action = action_index(py, action, self.game.get().inner.spec())?;
-        let advanced = if self.game.get().is_python {
-            self.call_rules(py, |search| search.advance(tree, action, keep))?
-        } else {
-            py.detach(|| self.usable(self.inner.lock()).map(|mut search| search.advance(tree, action, keep)))?
-        };
+        let advanced = self.run(py, |search| search.advance(tree, action, keep))?;
         advanced.map_err(|error| game_error(py, error.0))?;
-        let line = &mut self.lines()[tree];
-        *line = line.then(action);
+        self.follow(tree, action);
         Ok(())
     }
 
@@ -157,11 +167,7 @@ impl Search {
         let game = self.game.get();
         let max_settled =
             max_settled.unwrap_or(if game.is_python { MAX_SETTLED_NODES_PYTHON } else { MAX_SETTLED_NODES });
-        let leaves = if game.is_python {
-            self.call_rules(py, |search| search.gather(max_leaves, max_settled))?
-        } else {
-            py.detach(|| self.usable(self.inner.lock()).map(|mut search| search.gather(max_leaves, max_settled)))?
-        };
+        let leaves = self.run(py, |search| search.gather(max_leaves, max_settled))?;
         Ok(Leaves::of_search(leaves, game.is_python))
     }
 

@@ -35,11 +35,11 @@ from zerosum.replay.journal import (
     end_entry,
     game_entries,
     parse_journal,
-    ply_entry,
+    ply_entries,
     record_entries,
     start_entry,
 )
-from zerosum.replay.records import GameHeader, GameRecord, PlyRecord, RunningGame
+from zerosum.replay.records import GameHeader, GameRecord, PackedPly, PlyRecord, RunningGame, packed_ply
 from zerosum.replay.shards import (
     FORMAT,
     JOURNAL_NAME,
@@ -138,10 +138,7 @@ class GameStore:
     def running(self) -> dict[int, RunningGame]:
         """The games in flight, by game_id. The last ply of one may have ended it."""
         with self._lock:
-            return {
-                game_id: RunningGame(header=game.header, plies=list(game.plies))
-                for game_id, game in self._running.items()
-            }
+            return {game_id: game.copy() for game_id, game in self._running.items()}
 
     def start_game(self, header: GameHeader) -> None:
         """Start a game. Starting a game in flight again removes its plies."""
@@ -156,13 +153,21 @@ class GameStore:
 
     def add_ply(self, game_id: int, ply: PlyRecord) -> None:
         """Record the next ply of a game in flight."""
+        self.add_plies([packed_ply(game_id, ply)])
+
+    def add_plies(self, plies: Sequence[PackedPly]) -> None:
+        """Record the next plies of games in flight, with one write."""
         with self._lock, self._disk():
-            if game_id in self._replayed:
-                self._replayed[game_id].plies.append(ply)
-                return
-            plies = self._running[game_id].plies
-            self._journal.append(ply_entry(game_id, len(plies), ply))
-            plies.append(ply)
+            numbered = []
+            for game_id, row, target in plies:
+                if game_id in self._replayed:
+                    self._replayed[game_id].plies.add(row, target)
+                else:
+                    of_game = self._running[game_id].plies
+                    numbered.append((game_id, len(of_game), row, target))
+                    of_game.add(row, target)
+            if numbered:
+                self._journal.append(ply_entries(numbered))
 
     def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
         """Record the end of a game in flight, and seal if there are `games_per_shard` games.

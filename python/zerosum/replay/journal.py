@@ -22,12 +22,13 @@ import os
 import struct
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
 
+from zerosum import _core
 from zerosum.base.files import open_binary, write_all
 from zerosum.replay.records import (
     NO_TARGET,
@@ -41,7 +42,7 @@ from zerosum.replay.records import (
     PlyFlag,
     PlyRecord,
     RunningGame,
-    ply_numbers,
+    packed_ply,
     ply_record,
 )
 
@@ -135,8 +136,13 @@ def start_entry(header: GameHeader) -> bytes:
 
 def ply_entry(game_id: int, index: int, ply: PlyRecord) -> bytes:
     """The entry of the game's ply number `index`, counted from 0."""
-    columns = [ply.target[name].tobytes() for name in TARGET_NAMES]
-    return _ply_entry(game_id, index, PLY_STRUCT.pack(*ply_numbers(ply)), ply.target.size, columns)
+    _, row, target = packed_ply(game_id, ply)
+    return ply_entries([(game_id, index, row, target)])
+
+
+def ply_entries(plies: Sequence[tuple[int, int, bytes, bytes]]) -> bytes:
+    """The entries of plies, each a game's number, the index, a row of `PLY` and rows of `TARGET`."""
+    return _core.ply_entries(MAGIC, _Kind.PLY, plies)
 
 
 def _ply_entry(game_id: int, index: int, numbers: bytes, size: int, columns: Iterable[bytes]) -> bytes:
@@ -153,8 +159,8 @@ def end_entry(game_id: int, num_plies: int, *, outcome: float, ending: str) -> b
 def game_entries(game: RunningGame) -> Iterator[bytes]:
     """All entries of a running game."""
     yield start_entry(game.header)
-    for index, ply in enumerate(game.plies):
-        yield ply_entry(game.header.game_id, index, ply)
+    for index, (row, target) in enumerate(zip(game.plies.rows, game.plies.targets, strict=True)):
+        yield ply_entries([(game.header.game_id, index, row, target)])
 
 
 def record_entries(record: GameRecord) -> Iterator[bytes]:

@@ -7,9 +7,10 @@ target. A *position* is a ply with a policy target: the learner can learn from i
 from __future__ import annotations
 
 import enum
+import itertools
 import struct
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Annotated, Any, get_type_hints
 
@@ -119,12 +120,65 @@ class GameHeader:
     """The run's seed, in [0, 2**64)."""
 
 
-@dataclass(kw_only=True)
+PackedPly = tuple[int, bytes, bytes]
+"""A ply of a game: the game's number, the ply's row of `PLY`, the rows of `TARGET` of its policy target."""
+
+
+def packed_ply(game_id: int, ply: PlyRecord) -> PackedPly:
+    """A ply of a game, packed."""
+    return game_id, PLY_STRUCT.pack(*ply_numbers(ply)), ply.target.tobytes()
+
+
+class Plies:
+    """The plies of a game in flight, packed: a `PlyRecord` for each costs more than to search a small game."""
+
+    def __init__(self, plies: Iterable[PlyRecord] = ()) -> None:
+        """Pack plies."""
+        self.rows: list[bytes] = []
+        """A row of `PLY` for each ply."""
+        self.targets: list[bytes] = []
+        """The rows of `TARGET` of each ply."""
+        for ply in plies:
+            self.append(ply)
+
+    def append(self, ply: PlyRecord) -> None:
+        """Add a ply."""
+        _, row, target = packed_ply(0, ply)
+        self.add(row, target)
+
+    def add(self, row: bytes, target: bytes) -> None:
+        """Add a packed ply: a row of `PLY`, and its rows of `TARGET`."""
+        self.rows.append(row)
+        self.targets.append(target)
+
+    def copy(self) -> Plies:
+        """The same plies, to which others can be added."""
+        copy = Plies()
+        copy.rows, copy.targets = list(self.rows), list(self.targets)
+        return copy
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> PlyRecord:
+        numbers = dict(zip(PLY_NAMES, PLY_STRUCT.unpack(self.rows[index]), strict=True))
+        return ply_record(numbers, np.frombuffer(self.targets[index], TARGET))
+
+    def __iter__(self) -> Iterator[PlyRecord]:
+        return (self[index] for index in range(len(self)))
+
+
 class RunningGame:
     """A game in flight: its header and the plies so far."""
 
-    header: GameHeader
-    plies: list[PlyRecord] = field(default_factory=list)
+    def __init__(self, *, header: GameHeader, plies: Iterable[PlyRecord] = ()) -> None:
+        """A game with these plies, which are packed."""
+        self.header = header
+        self.plies = plies if isinstance(plies, Plies) else Plies(plies)
+
+    def copy(self) -> RunningGame:
+        """The same game, to which other plies can be added."""
+        return RunningGame(header=self.header, plies=self.plies.copy())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -175,14 +229,15 @@ class GameRecord(GameHeader):
         return int(np.count_nonzero(np.diff(self.target_offsets)))
 
     @staticmethod
-    def from_plies(header: GameHeader, plies: Sequence[PlyRecord], *, outcome: float, ending: str) -> GameRecord:
+    def from_plies(header: GameHeader, plies: Iterable[PlyRecord], *, outcome: float, ending: str) -> GameRecord:
         """The record of a game that has ended; `outcome` is the first player's result in [-1, 1], kept as float32."""
-        packed = bytearray().join(PLY_STRUCT.pack(*ply_numbers(ply)) for ply in plies)
+        packed = plies if isinstance(plies, Plies) else Plies(plies)
+        ends = itertools.accumulate(map(len, packed.targets), initial=0)
         return GameRecord(
             **vars(header),
-            plies=np.frombuffer(packed, PLY),
-            targets=np.frombuffer(bytearray().join(ply.target.tobytes() for ply in plies), TARGET),
-            target_offsets=np.cumsum([0, *(len(ply.target) for ply in plies)], dtype=np.int64),
+            plies=np.frombuffer(bytearray().join(packed.rows), PLY),
+            targets=np.frombuffer(bytearray().join(packed.targets), TARGET),
+            target_offsets=np.fromiter(ends, np.int64, len(packed) + 1) // TARGET.itemsize,
             outcome=float(np.float32(outcome)),
             ending=ending,
         )

@@ -32,7 +32,7 @@ from zerosum.evaluators.device import torch_devices
 from zerosum.network import Checkpoint
 from zerosum.replay import GameHeader, GameRecord
 from zerosum.replay.journal import EndEntry, Entry, PlyEntry, game_entries, read_entries
-from zerosum.replay.records import RunningGame
+from zerosum.replay.records import RunningGame, packed_ply
 from zerosum.selfplay import worker_process
 from zerosum.selfplay.worker import SelfplayCounts, SelfplayTask
 from zerosum.selfplay.worker_process import COUNTS, GRACE_S, Kind, WorkerTask, frame_of, pack_weights, read_frame
@@ -91,8 +91,7 @@ class SelfplayProcesses:
         # By worker and game_id. Only the thread that follows a worker touches its games.
         self._running: list[dict[int, RunningGame]] = [{} for _ in range(num_workers)]
         for place, game_of_log in enumerate(running):
-            copy = RunningGame(header=game_of_log.header, plies=list(game_of_log.plies))
-            self._running[place % num_workers][copy.header.game_id] = copy
+            self._running[place % num_workers][game_of_log.header.game_id] = game_of_log.copy()
         self._lock = threading.Lock()  # guards all that follows
         self._workers: list[_Process] = []
         self._replaced: list[_Process] = []
@@ -235,8 +234,9 @@ class SelfplayProcesses:
             if entry.game_id >= task.first_game_id:
                 self._tasks[number] = replace(task, first_game_id=entry.game_id + task.game_id_step)
         elif isinstance(entry, PlyEntry):
-            self._log.add_ply(entry.game_id, entry.ply)
-            running[entry.game_id].plies.append(entry.ply)
+            ply = packed_ply(entry.game_id, entry.ply)
+            self._log.add_plies([ply])
+            running[entry.game_id].plies.add(*ply[1:])
         elif isinstance(entry, EndEntry):
             del running[entry.game_id]
             take(self._log.finish_game(entry.game_id, outcome=entry.outcome, ending=entry.ending))

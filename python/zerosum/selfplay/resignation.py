@@ -18,7 +18,6 @@ import numpy as np
 
 from zerosum._core import uniform
 from zerosum.replay.records import GameRecord
-from zerosum.search.config import Root
 
 if TYPE_CHECKING:
     from zerosum.selfplay.worker import SelfplayConfig
@@ -60,12 +59,10 @@ class Resignation:
             most = int(self._share * len(self._lowest))
             self.threshold = min(sorted(self._lowest)[most], HIGHEST) if most else None
 
-    def resigns(self, root: Root, action: int, *, game_id: int) -> bool:
-        """Whether the side to move resigns instead of playing an action."""
-        if (threshold := self.threshold) is None or is_played_out(self._config, seed=self._seed, game_id=game_id):
-            return False
-        value = float(root.q[np.searchsorted(root.actions, action)])
-        return root.value < threshold and value < threshold
+    @property
+    def rule(self) -> tuple[float | None, float]:
+        """The threshold, and the share of games that are played out, as the core takes them."""
+        return self.threshold, self._config.resign_played_out_share
 
     def __str__(self) -> str:
         if (threshold := self.threshold) is None:

@@ -7,7 +7,6 @@ sequential algorithm. This file knows neither disks (a `GameLog` receives the pl
 
 from __future__ import annotations
 
-import bisect
 import functools
 import itertools
 import threading
@@ -16,25 +15,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-
-from zerosum._core import uniform
+from zerosum._core import GamesInFlight, uniform
 from zerosum.base.settings import check, setting
 from zerosum.evaluators import Evaluator, answer
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import drawn_start, measure_game
 from zerosum.network import Checkpoint
 from zerosum.replay.records import (
-    NO_TARGET,
+    PLY_STRUCT,
     GameHeader,
     GameRecord,
+    PackedPly,
     PlyFlag,
-    PlyRecord,
     RunningGame,
-    policy_target,
 )
 from zerosum.search import SearchConfig, new_search
-from zerosum.search.config import Root
 from zerosum.selfplay.archive import Archive, ArchivedPosition, begins_in_archive
 from zerosum.selfplay.effort import Effort, EffortPlan, PlayingNetwork, effort_stages
 from zerosum.selfplay.resignation import RESIGNATION, Resignation
@@ -150,8 +145,8 @@ class GameLog(Protocol):
     def start_game(self, header: GameHeader) -> None:
         """Begin a game."""
 
-    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
-        """Add a ply to a game."""
+    def add_plies(self, plies: Sequence[PackedPly]) -> None:
+        """Add plies to their games."""
 
     def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
         """End a game and return its record, which counts from now on."""
@@ -169,9 +164,10 @@ class MemoryLog:
         """Begin a game."""
         self._running[header.game_id] = RunningGame(header=header)
 
-    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
-        """Add a ply to a game."""
-        self._running[game_id].plies.append(ply)
+    def add_plies(self, plies: Sequence[PackedPly]) -> None:
+        """Add plies to their games."""
+        for game_id, row, target in plies:
+            self._running[game_id].plies.add(row, target)
 
     def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
         """End a game and return its record."""
@@ -238,29 +234,12 @@ class SelfplayCounts:
         )
 
 
-_FULL_SEARCH, _NOISE = int(PlyFlag.FULL_SEARCH), int(PlyFlag.NOISE)
-_PROVEN, _SAMPLED = int(PlyFlag.PROVEN), int(PlyFlag.SAMPLED)
-
-
 def num_trees(games_per_worker: int) -> int:
     """Number of games that a worker has in flight: some more than its batch has rows.
 
     A search that ends without an evaluation leaves its row of the batch to a spare game.
     """
     return games_per_worker + games_per_worker // 16
-
-
-@dataclass
-class _GameInFlight:
-    """A game at a worker's tree, and the search of its next move."""
-
-    header: GameHeader
-    num_opening_plies: int
-    """Random moves at the beginning."""
-    is_full: bool = True
-    """Whether the running search is a full one."""
-    network_step: int = 0
-    """The learner's step of the network when the search began."""
 
 
 class SelfplayWorker:
@@ -278,13 +257,26 @@ class SelfplayWorker:
         self._efforts = task.config.efforts(task.search)
         search = self._efforts.with_room(task.game, task.search, self._num_trees)
         self._search = new_search(task.game, search, num_trees=self._num_trees)
-        self._games: list[_GameInFlight] = []
+        self._in_flight = GamesInFlight(
+            self._search,
+            (
+                task.seed,
+                task.config.temperature,
+                task.config.temperature_plies,
+                task.search.has_root_noise,
+                task.search.reuse_tree,
+                task.config.reuse_in_full_searches,
+            ),
+        )
+        self._headers: list[GameHeader] = []
+        """The game at each tree."""
         self._cached_step = -1
         self._ended: list[GameRecord] = []
         self._num_playing, self._is_closing = self._num_trees, False
         for tree in range(self._num_trees):
-            self._games.append(self._next_game(tree))
-            self._begin(tree, task.network())
+            header, num_opening_plies = self._next_game(tree)
+            self._headers.append(header)
+            self._in_flight.start(tree, header.game_id, num_opening_plies, self._next_search())
 
     def play_batch(self) -> list[GameRecord]:
         """Evaluate one batch and play the moves that it decides. Returns the games that ended."""
@@ -293,8 +285,8 @@ class SelfplayWorker:
             self._search.clear_cache()
             self._cached_step = step
         self.counts.evaluations += answer(self._search, self._task.evaluator, self._batch_size)
-        for tree in self._search.finished().tolist():
-            self._move(tree)
+        if self._search.finished().size:
+            self._play_finished()
         ended, self._ended = self._ended, []
         return ended
 
@@ -320,81 +312,32 @@ class SelfplayWorker:
             for record in self.play_batch():
                 take(record)
 
-    def _begin(self, tree: int, network: PlayingNetwork) -> None:
-        """Begin the search of a tree's next move by this network."""
-        task, game, ply = self._task, self._games[tree], self._search.state(tree).plies
+    def _next_search(self) -> tuple[int, int, float, int]:
+        """What searches that begin now are given: simulations of full and of other ones, share of full ones, step."""
+        network = self._task.network()
         effort = self._efforts.at(network.progress)
-        game.is_full, game.network_step = self._is_full_search(game, ply, effort), network.step
-        has_noise = game.is_full and task.search.has_root_noise
-        self._search.begin(
-            tree,
-            effort.num_simulations if game.is_full else effort.fast_simulations,
-            noise=(task.seed, game.header.game_id, ply) if has_noise else None,
-        )
+        return effort.num_simulations, effort.fast_simulations, effort.full_search_share, network.step
 
-    def _is_full_search(self, game: _GameInFlight, ply: int, effort: Effort) -> bool:
-        """Whether this ply of a game is searched in full: known before the ply is reached."""
-        return is_full_search(
-            effort.full_search_share,
-            seed=self._task.seed,
-            game_id=game.header.game_id,
-            ply=ply,
-            num_opening_plies=game.num_opening_plies,
-        )
-
-    def _move(self, tree: int) -> None:
-        """Play and record the move that a finished search decides; start another game if this one is over."""
-        task, game, ply = self._task, self._games[tree], self._search.state(tree).plies
-        root, game_id = self._search.root(tree), game.header.game_id
-        self.counts.short_searches += root.stop_reason == "memory"
-        self.counts.simulations += root.num_simulations - root.num_reused
-        action, is_sampled = choose_action(root, task.config, seed=task.seed, game_id=game_id, ply=ply)
-        if task.resignation is not None and task.resignation.resigns(root, action, game_id=game_id):
-            self._finish(game.header, outcome=-1.0 if root.player == 0 else 1.0, ending=RESIGNATION)
-            self._search.reset(tree, self._search.state(tree))  # its search is done with
-            self._continue(tree, task.network(), is_over=True)
-            return
-        task.log.add_ply(game_id, self._record(game, root, action, is_sampled=is_sampled))
-        network = task.network()
-        keep = task.search.reuse_tree and (
-            task.config.reuse_in_full_searches
-            or not self._is_full_search(game, ply + 1, self._efforts.at(network.progress))
-        )
-        self._search.advance(tree, action, keep=keep)
-        self.counts.plies += 1
-        self._continue(tree, network, is_over=self._finish_by_rules(game.header, self._search.state(tree)))
-
-    def _continue(self, tree: int, network: PlayingNetwork, *, is_over: bool) -> None:
-        """Begin the next search at a tree by this network, of another game if this one is over."""
-        if is_over:
-            if self._is_closing:
-                self._num_playing -= 1
-                return
-            self._games[tree] = self._next_game(tree)
-        self._begin(tree, network)
-
-    def _record(self, game: _GameInFlight, root: Root, action: int, *, is_sampled: bool) -> PlyRecord:
-        is_full = game.is_full
-        if is_full:
-            # In 16 bits the smallest shares of a softmax vanish.
-            target = root.policy_target().astype(np.float16)
-            kept = np.flatnonzero(target)
-            recorded = policy_target(root.actions[kept], target[kept], root.visits[kept])
-        else:
-            recorded = NO_TARGET
-        # As plain numbers: combining flags by name costs more than the rest of the record.
-        flags = is_full * _FULL_SEARCH + is_sampled * _SAMPLED + (root.proven is not None) * _PROVEN
-        flags += (is_full and self._task.search.has_root_noise) * _NOISE
-        return PlyRecord(
-            action=action,
-            player=root.player,
-            checkpoint_step=game.network_step,
-            search_value=root.value,
-            net_value=root.net_value,
-            num_simulations=root.num_simulations,
-            flags=PlyFlag(flags),
-            target=recorded,
-        )
+    def _play_finished(self) -> None:
+        """Play and record the moves that finished searches decide; start other games where one is over."""
+        task, tree, following = self._task, 0, self._next_search()
+        while tree < self._num_trees:
+            resigning = None if task.resignation is None else task.resignation.rule
+            played = self._in_flight.play(tree, following, resigning=resigning)
+            tree = played.next_tree
+            self.counts.short_searches += played.num_short
+            self.counts.simulations += played.num_simulations
+            self.counts.plies += len(played.plies)
+            if played.plies:
+                task.log.add_plies(played.plies)
+            for ended, outcome, ending in played.ended:
+                self._finish(self._headers[ended], outcome=outcome, ending=RESIGNATION if ending is None else ending)
+                if self._is_closing:
+                    self._num_playing -= 1
+                    continue
+                header, num_opening_plies = self._next_game(ended)
+                self._headers[ended] = header
+                self._in_flight.start(ended, header.game_id, num_opening_plies, following)
 
     def _finish_by_rules(self, header: GameHeader, state: State) -> bool:
         """End a game that is over by the rules; returns whether it is."""
@@ -414,8 +357,11 @@ class SelfplayWorker:
         self._ended.append(record)
         self.counts.games += 1
 
-    def _next_game(self, tree: int) -> _GameInFlight:
-        """Put a game at a tree's root: one that was in flight before, or a new one."""
+    def _next_game(self, tree: int) -> tuple[GameHeader, int]:
+        """Put a game at a tree's root: one that was in flight before, or a new one.
+
+        Returns it with the number of random moves at its beginning.
+        """
         game = self._task.game
         while self._waiting:
             running = self._waiting.pop(0)
@@ -426,7 +372,7 @@ class SelfplayWorker:
             if not self._finish_by_rules(running.header, state):
                 self._search.reset(tree, state)
                 num_opening_plies = sum(PlyFlag.OPENING in ply.flags for ply in running.plies)
-                return _GameInFlight(running.header, num_opening_plies)
+                return running.header, num_opening_plies
         header = self._task.new_header()
         archived = self._archived_position(header.game_id)
         if archived is not None:
@@ -434,7 +380,7 @@ class SelfplayWorker:
         self._task.log.start_game(header)
         state = self._play_opening(header) if archived is None else self._play_archived(header, archived.actions)
         self._search.reset(tree, state)
-        return _GameInFlight(header, num_opening_plies=state.plies)
+        return header, state.plies
 
     def _archived_position(self, game_id: int) -> ArchivedPosition | None:
         """The position of an earlier game at which a new one begins; None for the beginning of the game."""
@@ -447,10 +393,12 @@ class SelfplayWorker:
 
     def _play_archived(self, header: GameHeader, actions: Sequence[int]) -> State:
         """The position after the moves of an earlier game, which are recorded as opening moves."""
-        state = start_state(self._task.game, header.start)
+        game, plies = self._task.game, list[PackedPly]()
+        state = start_state(game, header.start)
         for action in actions:
-            self._task.log.add_ply(header.game_id, opening_record(action, self._task.game.player(state)))
-            state = self._task.game.play(state, action)
+            plies.append((header.game_id, *opening_ply(action, game.player(state))))
+            state = game.play(state, action)
+        self._task.log.add_plies(plies)
         return state
 
     def _play_opening(self, header: GameHeader) -> State:
@@ -461,13 +409,9 @@ class SelfplayWorker:
             num_plies = int(uniform(task.seed, header.game_id, 0, "stage") * measure_game(game).plies)
         elif uniform(task.seed, header.game_id, 0, "has opening") < config.opening_share:
             num_plies = 1 + int(uniform(task.seed, header.game_id, 0, "opening plies") * config.opening_plies)
-        for ply in range(num_plies):
-            ahead = opening_move(game, state, seed=task.seed, game_id=header.game_id, ply=ply)
-            if ahead is None:
-                break
-            action, after = ahead
-            task.log.add_ply(header.game_id, opening_record(action, game.player(state)))
-            state = after
+        if num_plies:
+            state, moves = game.draw_opening(state, num_plies, task.seed, header.game_id)
+            task.log.add_plies([(header.game_id, *opening_ply(action, player)) for action, player in moves])
         return state
 
 
@@ -484,39 +428,9 @@ def opening_move(game: Rules, state: State, *, seed: int, game_id: int, ply: int
 
 
 @functools.cache  # more of them than of all other plies may be recorded
-def opening_record(action: int, player: int) -> PlyRecord:
-    """The record of an opening move, random or archived, without a search and without a target."""
-    return PlyRecord(
-        action=action,
-        player=player,
-        checkpoint_step=0,
-        search_value=0.0,
-        net_value=0.0,
-        num_simulations=0,
-        flags=PlyFlag.OPENING,
-        target=NO_TARGET,
-    )
-
-
-def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int, ply: int) -> tuple[int, bool]:
-    """The move to play, and whether it was drawn at random.
-
-    Drawn from `Root.move_policy`, the shares of the visits or a Gumbel root's improved policy, which has no proven loss
-    while another move exists, to the power of 1 / temperature. A Gumbel root with noise has drawn its move already: the
-    best one.
-    """
-    best = root.best_action
-    assert best is not None, "a running game has a move"
-    if config.temperature == 0 or ply >= config.temperature_plies or root.has_gumbel_noise:
-        return best, False
-    # Plain lists are faster than arrays for the few moves of a position.
-    weights = root.move_policy().tolist()
-    if config.temperature != 1.0:
-        largest = max(weights)
-        weights = [(weight / largest) ** (1 / config.temperature) for weight in weights]
-    cumulative = list(itertools.accumulate(weights))
-    drawn = bisect.bisect_right(cumulative, uniform(seed, game_id, ply, "move") * cumulative[-1])
-    return int(root.actions[drawn]), True
+def opening_ply(action: int, player: int) -> tuple[bytes, bytes]:
+    """An opening move, random or archived, without a search and a target: its row of `PLY`, and no rows of `TARGET`."""
+    return PLY_STRUCT.pack(action, player, 0, 0.0, 0.0, 0, PlyFlag.OPENING), b""
 
 
 def is_full_search(share: float, *, seed: int, game_id: int, ply: int, num_opening_plies: int) -> bool:

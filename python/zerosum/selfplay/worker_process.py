@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import IO, Any, TypeVar
@@ -31,9 +32,9 @@ from zerosum.base.settings import from_mapping, to_mapping
 from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 from zerosum.games import Rules, make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig
-from zerosum.replay import GameHeader, GameRecord, PlyRecord
-from zerosum.replay.journal import end_entry, parse_journal, ply_entry, start_entry
-from zerosum.replay.records import RunningGame
+from zerosum.replay import GameHeader, GameRecord
+from zerosum.replay.journal import end_entry, parse_journal, ply_entries, start_entry
+from zerosum.replay.records import PackedPly, RunningGame
 from zerosum.search import SearchConfig
 from zerosum.selfplay.effort import PROGRESS, PlayingNetwork
 from zerosum.selfplay.resignation import new_resignation
@@ -164,9 +165,11 @@ class _PipeLog(MemoryLog):
         super().start_game(header)
         self._entries.append(start_entry(header))
 
-    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
-        self._entries.append(ply_entry(game_id, len(self._running[game_id].plies), ply))
-        super().add_ply(game_id, ply)
+    def add_plies(self, plies: Sequence[PackedPly]) -> None:
+        for game_id, row, target in plies:
+            of_game = self._running[game_id].plies
+            self._entries.append(ply_entries([(game_id, len(of_game), row, target)]))
+            of_game.add(row, target)
 
     def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
         record = super().finish_game(game_id, outcome=outcome, ending=ending)

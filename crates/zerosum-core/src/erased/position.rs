@@ -136,6 +136,11 @@ pub trait AnyPosition {
     /// If the action is illegal.
     fn play(&self, action: Action) -> Result<AnyState, UsageError>;
 
+    /// The state after up to so many random moves of a game that begins here, and the moves with their players.
+    ///
+    /// Each move is drawn uniformly among those that do not end the game; there are fewer if all would.
+    fn draw_opening(&self, seed: u64, game_id: u64, num_plies: u32) -> (AnyState, Vec<(Action, Player)>);
+
     /// See [`alpha_beta`].
     ///
     /// # Errors
@@ -215,6 +220,16 @@ impl<G: Game> AnyPosition for ErasedPosition<'_, G> {
         Ok(AnyState::new(self.game, next))
     }
 
+    fn draw_opening(&self, seed: u64, game_id: u64, num_plies: u32) -> (AnyState, Vec<(Action, Player)>) {
+        let (game, mut position, mut moves) = (&**self.game, self.position.clone(), Vec::new());
+        for ply in 0..num_plies {
+            let Some((action, after)) = opening_move(game, &position, seed, game_id, ply) else { break };
+            moves.push((action, game.player(&position.state)));
+            position = after;
+        }
+        (AnyState::new(self.game, position), moves)
+    }
+
     fn alpha_beta(
         &self,
         depth: u32,
@@ -240,6 +255,29 @@ impl<G: Game> AnyPosition for ErasedPosition<'_, G> {
         require_notation(self.game.spec(), notation, self.game.position_notations())?;
         Ok(self.game.position_text_in(&self.position.state, notation))
     }
+}
+
+/// A move drawn uniformly among those that do not end the game, and the position after it; `None` if all do.
+fn opening_move<G: Game>(
+    game: &G,
+    position: &Position<G::State>,
+    seed: u64,
+    game_id: u64,
+    ply: u32,
+) -> Option<(Action, Position<G::State>)> {
+    let mut actions = position.legal_actions(game, false);
+    for attempt in 0..actions.len() {
+        let purpose = format!("opening {attempt}");
+        let num_left = actions.len() - attempt;
+        let drawn = (RandomStream::new(seed, game_id, ply.into(), &purpose).uniform() * num_left as f64) as usize;
+        let mut after = position.clone();
+        after.play(game, actions[drawn]);
+        if after.outcome(game).is_none() {
+            return Some((actions[drawn], after));
+        }
+        actions[drawn] = actions[num_left - 1];
+    }
+    None
 }
 
 pub(super) fn require_legal<G: Game>(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::position::AnyState;
 use crate::error::UsageError;
-use crate::game::{Action, Game, GameSpec};
+use crate::game::{Action, Game, GameSpec, Outcome};
 use crate::leaves::{LeafArrays, Leaves};
 use crate::search::{Evaluations, Noise, Root, Search, SearchConfig};
 
@@ -68,6 +68,13 @@ pub trait AnySearch: Send {
     fn root(&self, tree: usize) -> Root;
     fn best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action>;
     fn state(&self, tree: usize) -> AnyState;
+    fn require_tree(&self, tree: usize) -> Result<(), UsageError>;
+    /// Moves since the initial state, at a tree's root.
+    fn plies(&self, tree: usize) -> u32;
+    /// The outcome at a tree's root by the rules; `None` while the game goes on.
+    fn outcome(&self, tree: usize) -> Option<Outcome>;
+    /// Forgets a tree's contents, but not its position.
+    fn clear(&mut self, tree: usize) -> Result<(), UsageError>;
     fn clear_cache(&mut self);
     fn num_cached(&self) -> u64;
     fn num_leaves(&self) -> u64;
@@ -93,6 +100,7 @@ impl<G: Game> AnySearch for Search<G> {
         config(&self) -> &SearchConfig;
         finished(&self) -> Vec<u32>;
         root(&self, tree: usize) -> Root;
+        require_tree(&self, tree: usize) -> Result<(), UsageError>;
         best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action>;
         num_cached(&self) -> u64;
         num_leaves(&self) -> u64;
@@ -122,5 +130,18 @@ impl<G: Game> AnySearch for Search<G> {
 
     fn state(&self, tree: usize) -> AnyState {
         AnyState::new(self.game(), self.position(tree).clone())
+    }
+
+    fn plies(&self, tree: usize) -> u32 {
+        self.position(tree).plies
+    }
+
+    fn outcome(&self, tree: usize) -> Option<Outcome> {
+        self.position(tree).outcome(&**self.game())
+    }
+
+    fn clear(&mut self, tree: usize) -> Result<(), UsageError> {
+        let position = self.position(tree).clone();
+        Self::reset(self, tree, position)
     }
 }

@@ -156,8 +156,8 @@ impl<G: Game> Search<G> {
     pub fn advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), UsageError> {
         let game = Arc::clone(&self.game);
         let tree_mut = self.idle_tree(tree)?;
-        let legal = tree_mut.position().legal_actions(&*game, true);
-        if !legal.contains(&action) {
+        if !tree_mut.has_root_action(action) && !tree_mut.position().legal_actions(&*game, true).contains(&action) {
+            let legal = tree_mut.position().legal_actions(&*game, true);
             return Err(UsageError(format!(
                 "action {action} is illegal at the root of tree {tree}, legal are {legal:?}"
             )));
@@ -256,10 +256,21 @@ impl<G: Game> Search<G> {
         trees + self.cache.as_ref().map_or(0, Cache::num_bytes)
     }
 
-    fn tree(&mut self, tree: usize) -> Result<&mut Tree<G>, UsageError> {
+    /// Refuses a tree that does not exist.
+    ///
+    /// # Errors
+    /// If there are fewer trees.
+    pub fn require_tree(&self, tree: usize) -> Result<(), UsageError> {
         let num_trees = self.trees.len();
-        let missing = || UsageError(format!("tree {tree} does not exist, there are {num_trees}"));
-        self.trees.get_mut(tree).ok_or_else(missing)
+        if tree < num_trees {
+            return Ok(());
+        }
+        Err(UsageError(format!("tree {tree} does not exist, there are {num_trees}")))
+    }
+
+    fn tree(&mut self, tree: usize) -> Result<&mut Tree<G>, UsageError> {
+        self.require_tree(tree)?;
+        Ok(&mut self.trees[tree])
     }
 
     fn idle_tree(&mut self, tree: usize) -> Result<&mut Tree<G>, UsageError> {

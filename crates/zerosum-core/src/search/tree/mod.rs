@@ -111,6 +111,12 @@ impl<G: Game> Tree<G> {
         self.forget_search();
     }
 
+    /// Whether the root is expanded and this is one of its moves.
+    pub fn has_root_action(&self, action: Action) -> bool {
+        let root = &self.arena.nodes[ROOT as usize];
+        root.kind == NodeKind::Expanded && self.arena.actions_of(root).contains(&action)
+    }
+
     /// Makes a legal move at the root. With `keep` the subtree stays.
     pub fn advance(&mut self, game: &G, action: Action, keep: bool) {
         let root = &self.arena.nodes[ROOT as usize];
