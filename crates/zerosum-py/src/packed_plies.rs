@@ -29,9 +29,9 @@ pub fn packed_ply(ply: &PlayedPly, target: &[TargetEntry]) -> Vec<u8> {
     packed.extend(ply.num_simulations.to_le_bytes());
     packed.push(ply.flags);
     packed.extend((target.len() as u16).to_le_bytes());
-    target.iter().for_each(|(action, _, _)| packed.extend(action.to_le_bytes()));
-    target.iter().for_each(|(_, share, _)| packed.extend(share.to_le_bytes()));
-    target.iter().for_each(|(_, _, visits)| packed.extend(visits.to_le_bytes()));
+    packed.extend(target.iter().flat_map(|(action, _, _)| action.to_le_bytes()));
+    packed.extend(target.iter().flat_map(|(_, share, _)| share.to_le_bytes()));
+    packed.extend(target.iter().flat_map(|(_, _, visits)| visits.to_le_bytes()));
     packed
 }
 
@@ -74,6 +74,8 @@ pub fn ply_entries<'py>(
     PyBytes::new(py, &entries)
 }
 
+type Column<'py, T> = Bound<'py, PyArray1<T>>;
+
 /// A game's packed plies as columns: rows of `PLY` and of `TARGET` as bytes, the offsets of the plies' targets.
 ///
 /// Raises ValueError if a ply is missing or too short.
@@ -81,7 +83,7 @@ pub fn ply_entries<'py>(
 pub fn ply_columns<'py>(
     py: Python<'py>,
     plies: Vec<Bound<'py, PyBytes>>,
-) -> PyResult<(Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<u8>>, Bound<'py, PyArray1<i64>>)> {
+) -> PyResult<(Column<'py, u8>, Column<'py, u8>, Column<'py, i64>)> {
     let (mut rows, mut targets, mut offsets) = (Vec::new(), Vec::new(), vec![0]);
     for (index, ply) in plies.iter().enumerate() {
         let ply = ply.as_bytes();
