@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from zerosum.replay import GameHeader, GameRecord
-from zerosum.replay.records import RunningGame
+from zerosum.replay.records import PackedPly, RunningGame
 from zerosum.selfplay import MemoryLog
 
 
@@ -15,9 +17,9 @@ class FinishedLog(MemoryLog):
         self.finished: dict[int, GameRecord] = {}
         super().__init__(self.running)
 
-    def start_game(self, header: GameHeader) -> None:
+    def start_game(self, header: GameHeader, opening: Sequence[PackedPly] = ()) -> None:
         assert header.game_id not in self.running and header.game_id not in self.finished
-        super().start_game(header)
+        super().start_game(header, opening)
 
     def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
         self.finished[game_id] = super().finish_game(game_id, outcome=outcome, ending=ending)

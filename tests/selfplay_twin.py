@@ -62,11 +62,26 @@ def recorded(root: Root, action: int, *, is_full: bool, is_sampled: bool, has_no
     )
 
 
+def opening_record(action: int, player: int) -> PlyRecord:
+    """The record of a random opening move, without a search and without a target."""
+    return PlyRecord(
+        action=action,
+        player=player,
+        checkpoint_step=0,
+        search_value=0.0,
+        net_value=0.0,
+        num_simulations=0,
+        flags=PlyFlag.OPENING,
+        target=NO_TARGET,
+    )
+
+
 @dataclass
 class TwinMoves:
     """The attributes of `PlayedMoves`."""
 
     next_tree: int
+    game_ids: list[int] = field(default_factory=list)
     plies: list[PackedPly] = field(default_factory=list)
     ended: list[tuple[int, float, str | None]] = field(default_factory=list)
     num_simulations: int = 0
@@ -137,7 +152,8 @@ class TwinGames:
         record = recorded(
             root, action, is_full=game.is_full, is_sampled=is_sampled, has_noise=self._has_noise, step=game.step
         )
-        moves.plies.append(packed_ply(game.game_id, record))
+        moves.game_ids.append(game.game_id)
+        moves.plies.append(packed_ply(game.game_id, ply, record))
         keep = self._reuse and (self._reuse_in_full or not self._is_full(game, ply + 1, next))
         search.advance(tree, action, keep=keep)
         outcome = search.game.outcome(search.state(tree))

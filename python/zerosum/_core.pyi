@@ -33,6 +33,7 @@ __all__ = [
     "core_game_names",
     "dirichlet_noise",
     "gumbel_noise",
+    "ply_columns",
     "ply_entries",
     "round_prior",
     "uniform",
@@ -55,11 +56,14 @@ def uniform(seed: int, game: int, ply: int, purpose: str) -> float:
     `purpose` is any short text ("move", "opening", ...): different purposes give independent draws.
     """
 
-def ply_entries(magic: bytes, kind: int, plies: Sequence[tuple[int, int, bytes, bytes]]) -> bytes:
-    """The journal's entries of plies, (game_id, index, row of `PLY`, rows of `TARGET`) each, one after the other.
+def ply_columns(plies: Sequence[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]:
+    """A game's packed plies as columns: rows of `PLY` and of `TARGET` as bytes, the offsets of the plies' targets.
 
-    `zerosum.replay.journal` describes the format; its `ply_entry` is the same for one `PlyRecord`.
+    Raises ValueError if a ply is missing or too short.
     """
+
+def ply_entries(magic: bytes, kind: int, plies: Sequence[bytes]) -> bytes:
+    """The journal's entries of packed plies, one after the other, with its `magic` and the `kind` of a ply."""
 
 def dirichlet_noise(seed: int, game: int, ply: int, alpha: float, size: int) -> NDArray[np.float32]:
     """Dir(alpha) of `size` entries that sum to 1: the root noise that a search keyed (seed, game, ply) mixes in."""
@@ -314,10 +318,8 @@ class Game:
         """
     def material(self, state: State) -> float:
         """A plain count of pieces, discs or area, the first player's less the second's; 0 if the game has none."""
-    def draw_opening(
-        self, state: State, num_plies: int, seed: int, game_id: int
-    ) -> tuple[State, list[tuple[int, int]]]:
-        """Begin a game with up to `num_plies` random moves: the state after them, and each one's action and player.
+    def draw_opening(self, state: State, num_plies: int, seed: int, game_id: int) -> tuple[State, list[bytes]]:
+        """Begin a game with up to `num_plies` random moves: the state after them, and the moves, packed.
 
         Each is drawn uniformly among the moves that do not end the game; there are fewer if all would. The key of the
         draws is (seed, game_id, number of the move).
@@ -464,8 +466,11 @@ class PlayedMoves:
     """What finished searches have decided, in the order of trees."""
 
     @property
-    def plies(self) -> list[tuple[int, bytes, bytes]]:
-        """(game_id, row of `PLY`, rows of `TARGET`) of each move."""
+    def game_ids(self) -> list[int]:
+        """The game of each move."""
+    @property
+    def plies(self) -> list[bytes]:
+        """The moves, packed."""
     @property
     def ended(self) -> list[tuple[int, float, str | None]]:
         """(tree, first player's result, ending) of each game that ended; the ending is None for a resignation."""

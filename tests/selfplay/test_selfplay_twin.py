@@ -13,11 +13,11 @@ import pytest
 from games_for_tests import DoubleMove
 from logs_for_tests import FinishedLog
 from selfplay_for_tests import same
-from selfplay_twin import TwinGames
+from selfplay_twin import TwinGames, opening_record
 from zerosum.evaluators import Evaluations, RolloutEvaluator, UniformEvaluator
 from zerosum.games import Rules, adopt, make
 from zerosum.games.rules import Leaves
-from zerosum.replay.records import GameRecord
+from zerosum.replay.records import GameRecord, packed_ply
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask, worker
 from zerosum.selfplay.effort import PlayingNetwork
@@ -102,7 +102,7 @@ def assert_same(ours: FinishedLog, theirs: FinishedLog) -> None:
     for game_id, game in ours.running.items():
         other = theirs.running[game_id]
         assert vars(game.header) == vars(other.header)
-        assert (game.plies.rows, game.plies.targets) == (other.plies.rows, other.plies.targets)
+        assert game.plies.packed == other.plies.packed
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -146,7 +146,8 @@ def test_openings_are_drawn_move_by_move(name: str) -> None:
             if ahead is None:
                 num_cut += 1
                 break
-            moves.append((ahead[0], game.player(state)))
+            moves.append(opening_record(ahead[0], game.player(state)))
             state = ahead[1]
-        assert game.draw_opening(start, num_plies, 5, game_id) == (state, moves)
+        expected = [packed_ply(game_id, index, move) for index, move in enumerate(moves)]
+        assert game.draw_opening(start, num_plies, 5, game_id) == (state, expected)
     assert num_cut or name not in ("tictactoe", "connect4")

@@ -19,6 +19,8 @@ pub mod flag {
     pub const PROVEN: u8 = 4;
     /// The move was drawn at random.
     pub const SAMPLED: u8 = 8;
+    /// The move is a random opening move, without a search.
+    pub const OPENING: u8 = 16;
 }
 
 /// The settings of self-play that do not change during a run.
@@ -66,6 +68,8 @@ pub struct Resigning {
 pub struct PlayedPly {
     pub tree: usize,
     pub game_id: u64,
+    /// Number of earlier plies.
+    pub index: u32,
     pub action: Action,
     pub player: Player,
     pub network_step: u32,
@@ -190,7 +194,7 @@ impl GamesInFlight {
             search.clear(tree)?;
             return Ok(Some(Ended { tree, outcome: -root.player.sign(), ending: None }));
         }
-        self.record(tree, &root, (chosen, is_sampled), played);
+        self.record(tree, ply, &root, (chosen, is_sampled), played);
         let is_full = self.is_full_search(tree, ply + 1, next);
         let keep = self.settings.reuse_tree && (self.settings.reuse_in_full_searches || !is_full);
         search.advance(tree, root.actions[chosen], keep)?;
@@ -260,7 +264,7 @@ impl GamesInFlight {
         })
     }
 
-    fn record(&self, tree: usize, root: &Root, (chosen, is_sampled): (usize, bool), played: &mut Played) {
+    fn record(&self, tree: usize, index: u32, root: &Root, (chosen, is_sampled): (usize, bool), played: &mut Played) {
         let game = &self.games[tree];
         assert!((-1.0..=1.0).contains(&root.value) && (-1.0..=1.0).contains(&root.net_value), "{root:?}");
         if game.is_full {
@@ -284,6 +288,7 @@ impl GamesInFlight {
         played.plies.push(PlayedPly {
             tree,
             game_id: game.game_id,
+            index,
             action: root.actions[chosen],
             player: root.player,
             network_step: game.network_step,

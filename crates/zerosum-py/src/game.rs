@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArray3, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
 use zerosum_core::alpha_beta;
 use zerosum_core::erased::{AnyGame, AnyPosition, AnyState, Erased};
 use zerosum_core::game::{self, Action, PlaneKind};
@@ -12,6 +13,7 @@ use zerosum_core::random::RandomStream;
 
 use crate::failure::{catch, check_signals, game_error, value_error};
 use crate::leaves::{Leaves, expand};
+use crate::packed_plies::packed_opening;
 use crate::picture::Picture;
 use crate::python_game::PythonGame;
 use crate::spec::{Description, GameSpec};
@@ -256,21 +258,26 @@ impl Game {
         self.at(state, |position| position.material())
     }
 
-    /// Begin a game with up to `num_plies` random moves: the state after them, and each one's action and player.
+    /// Begin a game with up to `num_plies` random moves: the state after them, and the moves, packed.
     ///
     /// Each is drawn uniformly among the moves that do not end the game; there are fewer if all would. The key of the
     /// draws is (seed, game_id, number of the move).
-    fn draw_opening(
+    fn draw_opening<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         state: &State,
         num_plies: u32,
         seed: u64,
         game_id: u64,
-    ) -> PyResult<(State, Vec<(Action, usize)>)> {
-        let (inner, moves) = self.run_at(py, state, |position| position.draw_opening(seed, game_id, num_plies))?;
+    ) -> PyResult<(State, Bound<'py, PyList>)> {
+        // So short that the interpreter lock stays: to take it again costs more.
+        let (inner, moves) = self.at(state, |position| position.draw_opening(seed, game_id, num_plies))?;
         let line = moves.iter().fold(state.line.clone(), |line, (action, _)| line.then(*action));
-        Ok((State { inner, line }, moves.into_iter().map(|(action, player)| (action, player.index())).collect()))
+        let plies = moves
+            .into_iter()
+            .enumerate()
+            .map(|(index, (action, player))| PyBytes::new(py, &packed_opening(game_id, index, action, player)));
+        Ok((State { inner, line }, PyList::new(py, plies)?))
     }
 
     /// The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH) and counting material there.

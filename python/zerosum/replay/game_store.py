@@ -140,34 +140,36 @@ class GameStore:
         with self._lock:
             return {game_id: game.copy() for game_id, game in self._running.items()}
 
-    def start_game(self, header: GameHeader) -> None:
-        """Start a game. Starting a game in flight again removes its plies."""
+    def start_game(self, header: GameHeader, opening: Sequence[PackedPly] = ()) -> None:
+        """Start a game with its first plies. Starting a game in flight again removes its plies."""
         with self._lock, self._disk():
             assert header.game_id in self._running or header.game_id >= self._first_new_id, header.game_id
+            game = RunningGame(header=header)
             if header.game_id in self._recorded:
-                self._replayed[header.game_id] = RunningGame(header=header)
-                return
-            self._journal.append(start_entry(header))
-            self._running[header.game_id] = RunningGame(header=header)
-            self._next_game_id = max(self._next_game_id, header.game_id + 1)
+                self._replayed[header.game_id] = game
+            else:
+                self._journal.append(start_entry(header) + ply_entries(opening))
+                self._running[header.game_id] = game
+                self._next_game_id = max(self._next_game_id, header.game_id + 1)
+            game.plies.packed += opening
 
     def add_ply(self, game_id: int, ply: PlyRecord) -> None:
         """Record the next ply of a game in flight."""
-        self.add_plies([packed_ply(game_id, ply)])
+        with self._lock:
+            game = self._replayed.get(game_id) or self._running[game_id]
+            self.add_plies([game_id], [packed_ply(game_id, len(game.plies), ply)])
 
-    def add_plies(self, plies: Sequence[PackedPly]) -> None:
-        """Record the next plies of games in flight, with one write."""
+    def add_plies(self, game_ids: Sequence[int], plies: Sequence[PackedPly]) -> None:
+        """Record the next plies of games in flight, a game for each, with one write."""
         with self._lock, self._disk():
-            numbered = []
-            for game_id, row, target in plies:
-                if game_id in self._replayed:
-                    self._replayed[game_id].plies.add(row, target)
-                else:
-                    of_game = self._running[game_id].plies
-                    numbered.append((game_id, len(of_game), row, target))
-                    of_game.add(row, target)
-            if numbered:
-                self._journal.append(ply_entries(numbered))
+            new, games = plies, self._running
+            if self._replayed:
+                new = [ply for game_id, ply in zip(game_ids, plies, strict=True) if game_id not in self._replayed]
+                games = self._running | self._replayed
+            if new:
+                self._journal.append(ply_entries(new))
+            for game_id, ply in zip(game_ids, plies, strict=True):
+                games[game_id].plies.packed.append(ply)
 
     def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
         """Record the end of a game in flight, and seal if there are `games_per_shard` games.

@@ -31,19 +31,22 @@ import numpy as np
 from zerosum import _core
 from zerosum.base.files import open_binary, write_all
 from zerosum.replay.records import (
-    NO_TARGET,
     PLY,
+    PLY_KEY,
     PLY_NAMES,
     PLY_STRUCT,
     TARGET,
     TARGET_NAMES,
+    TARGET_SIZE,
+    TARGET_START,
     GameHeader,
     GameRecord,
+    PackedPly,
     PlyFlag,
     PlyRecord,
     RunningGame,
     packed_ply,
-    ply_record,
+    unpacked_ply,
 )
 
 MAGIC = b"\xf5zj\x01"
@@ -62,11 +65,10 @@ _HEAD = struct.Struct("<IB")  # payload length, kind
 _CRC = struct.Struct("<I")
 _PAYLOAD = _MAGIC_SIZE + _HEAD.size + _CRC.size  # where the payload begins
 _BEGIN = struct.Struct("<II")  # version of the format, number of the journal
-_PLY_KEY = struct.Struct("<QI")  # game_id, index
-_SIZE = struct.Struct("<H")  # of a ply's target, behind its numbers
 _MOST_FLAGS = 2 * max(PlyFlag) - 1
 _TARGET_COLUMNS = [(name, TARGET[name]) for name in TARGET_NAMES]
 _END = struct.Struct("<QIf")  # game_id, plies, outcome
+_encode = json.JSONEncoder(separators=(",", ":")).encode  # `dumps` makes an encoder each time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,23 +133,22 @@ def begin_entry(number: int, *, format_version: int) -> bytes:
 
 def start_entry(header: GameHeader) -> bytes:
     """The entry of a game's start."""
-    return _entry(_Kind.START, json.dumps(vars(header), separators=(",", ":")).encode())
+    return _entry(_Kind.START, _encode(vars(header)).encode())
 
 
 def ply_entry(game_id: int, index: int, ply: PlyRecord) -> bytes:
     """The entry of the game's ply number `index`, counted from 0."""
-    _, row, target = packed_ply(game_id, ply)
-    return ply_entries([(game_id, index, row, target)])
+    return ply_entries([packed_ply(game_id, index, ply)])
 
 
-def ply_entries(plies: Sequence[tuple[int, int, bytes, bytes]]) -> bytes:
-    """The entries of plies, each a game's number, the index, a row of `PLY` and rows of `TARGET`."""
+def ply_entries(plies: Sequence[PackedPly]) -> bytes:
+    """The entries of plies."""
     return _core.ply_entries(MAGIC, _Kind.PLY, plies)
 
 
 def _ply_entry(game_id: int, index: int, numbers: bytes, size: int, columns: Iterable[bytes]) -> bytes:
     """The entry of a ply: its row of `PLY`, and the `size` rows of its target by column."""
-    packed = _PLY_KEY.pack(game_id, index) + numbers + _SIZE.pack(size)
+    packed = PLY_KEY.pack(game_id, index) + numbers + TARGET_SIZE.pack(size)
     return _entry(_Kind.PLY, b"".join([packed, *columns]))
 
 
@@ -159,8 +160,8 @@ def end_entry(game_id: int, num_plies: int, *, outcome: float, ending: str) -> b
 def game_entries(game: RunningGame) -> Iterator[bytes]:
     """All entries of a running game."""
     yield start_entry(game.header)
-    for index, (row, target) in enumerate(zip(game.plies.rows, game.plies.targets, strict=True)):
-        yield ply_entries([(game.header.game_id, index, row, target)])
+    if game.plies:
+        yield ply_entries(game.plies.packed)
 
 
 def record_entries(record: GameRecord) -> Iterator[bytes]:
@@ -265,7 +266,7 @@ def _parse_entry(entry: bytes) -> Entry:
     if kind == _Kind.START:
         return _checked(GameHeader(**json.loads(payload)))
     if kind == _Kind.PLY:
-        game_id, index = _PLY_KEY.unpack_from(payload)
+        game_id, index = PLY_KEY.unpack_from(payload)
         return PlyEntry(game_id=game_id, index=index, ply=_parse_ply(payload))
     _require(kind == _Kind.END, f"kind {kind}")
     game_id, index, outcome = _END.unpack_from(payload)
@@ -290,21 +291,15 @@ def _require(is_so: bool, otherwise: str) -> None:
 
 
 def _parse_ply(payload: bytes) -> PlyRecord:
-    entry = dict(zip(PLY_NAMES, PLY_STRUCT.unpack_from(payload, _PLY_KEY.size), strict=True))
-    start = _PLY_KEY.size + PLY_STRUCT.size + _SIZE.size
-    (size,) = _SIZE.unpack_from(payload, start - _SIZE.size)
-    _require(len(payload) == start + TARGET.itemsize * size, f"{len(payload)} bytes for {size} actions")
+    entry = dict(zip(PLY_NAMES, PLY_STRUCT.unpack_from(payload, PLY_KEY.size), strict=True))
+    (size,) = TARGET_SIZE.unpack_from(payload, TARGET_START - TARGET_SIZE.size)
+    _require(len(payload) == TARGET_START + TARGET.itemsize * size, f"{len(payload)} bytes for {size} actions")
     _require(entry["player"] in (0, 1) and entry["flags"] <= _MOST_FLAGS, str(entry))
     _require(abs(entry["search_value"]) <= 1.0 and abs(entry["net_value"]) <= 1.0, str(entry))
-    target = NO_TARGET
-    if size:
-        target = np.empty(size, TARGET)
-        for name, dtype in _TARGET_COLUMNS:
-            target[name] = np.frombuffer(payload, dtype, size, start)
-            start += dtype.itemsize * size
-        total = target["probability"].sum(dtype=np.float32)
-        _require(abs(total - 1.0) < 0.01, f"shares that add up to {total}")
-    return ply_record(entry, target)
+    shares = np.frombuffer(payload, TARGET["probability"], size, TARGET_START + TARGET["action"].itemsize * size)
+    total = shares.sum(dtype=np.float32) if size else 1.0
+    _require(abs(total - 1.0) < 0.01, f"shares that add up to {total}")
+    return unpacked_ply(payload)
 
 
 class Journal:

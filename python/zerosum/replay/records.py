@@ -7,7 +7,6 @@ target. A *position* is a ply with a policy target: the learner can learn from i
 from __future__ import annotations
 
 import enum
-import itertools
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
@@ -16,6 +15,8 @@ from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from zerosum import _core
 
 
 class PlyFlag(enum.IntFlag):
@@ -120,49 +121,54 @@ class GameHeader:
     """The run's seed, in [0, 2**64)."""
 
 
-PackedPly = tuple[int, bytes, bytes]
-"""A ply of a game: the game's number, the ply's row of `PLY`, the rows of `TARGET` of its policy target."""
+PLY_KEY = struct.Struct("<QI")  # game_id, index
+TARGET_SIZE = struct.Struct("<H")
+TARGET_START = PLY_KEY.size + PLY_STRUCT.size + TARGET_SIZE.size  # of its columns in a packed ply
+
+PackedPly = bytes
+"""A ply as the journal has it: the game's number u64, the number of earlier plies u32, the row of `PLY`, the size of
+the policy target u16, its columns of `TARGET`; little-endian."""
 
 
-def packed_ply(game_id: int, ply: PlyRecord) -> PackedPly:
-    """A ply of a game, packed."""
-    return game_id, PLY_STRUCT.pack(*ply_numbers(ply)), ply.target.tobytes()
+def packed_ply(game_id: int, index: int, ply: PlyRecord) -> PackedPly:
+    """The ply number `index` of a game, counted from 0, packed."""
+    key, numbers, size = PLY_KEY.pack(game_id, index), PLY_STRUCT.pack(*ply_numbers(ply)), len(ply.target)
+    return b"".join([key, numbers, TARGET_SIZE.pack(size), *(ply.target[name].tobytes() for name in TARGET_NAMES)])
+
+
+def unpacked_ply(packed: PackedPly) -> PlyRecord:
+    """The inverse of `packed_ply`; the size of the target must be right."""
+    numbers = dict(zip(PLY_NAMES, PLY_STRUCT.unpack_from(packed, PLY_KEY.size), strict=True))
+    (size,), start = TARGET_SIZE.unpack_from(packed, TARGET_START - TARGET_SIZE.size), TARGET_START
+    if not size:
+        return ply_record(numbers, NO_TARGET)
+    target = np.empty(size, TARGET)
+    for name in TARGET_NAMES:
+        target[name] = np.frombuffer(packed, TARGET[name], size, start)
+        start += TARGET[name].itemsize * size
+    return ply_record(numbers, target)
 
 
 class Plies:
     """The plies of a game in flight, packed: a `PlyRecord` for each costs more than to search a small game."""
 
-    def __init__(self, plies: Iterable[PlyRecord] = ()) -> None:
-        """Pack plies."""
-        self.rows: list[bytes] = []
-        """A row of `PLY` for each ply."""
-        self.targets: list[bytes] = []
-        """The rows of `TARGET` of each ply."""
+    def __init__(self, game_id: int, plies: Iterable[PlyRecord] = ()) -> None:
+        """The first plies of a game."""
+        self._game_id = game_id
+        self.packed: list[PackedPly] = []
+        """All plies; the index of each is its place."""
         for ply in plies:
             self.append(ply)
 
     def append(self, ply: PlyRecord) -> None:
         """Add a ply."""
-        _, row, target = packed_ply(0, ply)
-        self.add(row, target)
-
-    def add(self, row: bytes, target: bytes) -> None:
-        """Add a packed ply: a row of `PLY`, and its rows of `TARGET`."""
-        self.rows.append(row)
-        self.targets.append(target)
-
-    def copy(self) -> Plies:
-        """The same plies, to which others can be added."""
-        copy = Plies()
-        copy.rows, copy.targets = list(self.rows), list(self.targets)
-        return copy
+        self.packed.append(packed_ply(self._game_id, len(self), ply))
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.packed)
 
     def __getitem__(self, index: int) -> PlyRecord:
-        numbers = dict(zip(PLY_NAMES, PLY_STRUCT.unpack(self.rows[index]), strict=True))
-        return ply_record(numbers, np.frombuffer(self.targets[index], TARGET))
+        return unpacked_ply(self.packed[index])
 
     def __iter__(self) -> Iterator[PlyRecord]:
         return (self[index] for index in range(len(self)))
@@ -174,11 +180,13 @@ class RunningGame:
     def __init__(self, *, header: GameHeader, plies: Iterable[PlyRecord] = ()) -> None:
         """A game with these plies, which are packed."""
         self.header = header
-        self.plies = plies if isinstance(plies, Plies) else Plies(plies)
+        self.plies = Plies(header.game_id, plies)
 
     def copy(self) -> RunningGame:
         """The same game, to which other plies can be added."""
-        return RunningGame(header=self.header, plies=self.plies.copy())
+        copy = RunningGame(header=self.header)
+        copy.plies.packed += self.plies.packed
+        return copy
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -226,18 +234,18 @@ class GameRecord(GameHeader):
     @property
     def num_positions(self) -> int:
         """Plies with a policy target."""
-        return int(np.count_nonzero(np.diff(self.target_offsets)))
+        return int(np.count_nonzero(self.target_offsets[1:] != self.target_offsets[:-1]))
 
     @staticmethod
     def from_plies(header: GameHeader, plies: Iterable[PlyRecord], *, outcome: float, ending: str) -> GameRecord:
         """The record of a game that has ended; `outcome` is the first player's result in [-1, 1], kept as float32."""
-        packed = plies if isinstance(plies, Plies) else Plies(plies)
-        ends = itertools.accumulate(map(len, packed.targets), initial=0)
+        packed = plies if isinstance(plies, Plies) else Plies(header.game_id, plies)
+        rows, targets, offsets = _core.ply_columns(packed.packed)
         return GameRecord(
             **vars(header),
-            plies=np.frombuffer(bytearray().join(packed.rows), PLY),
-            targets=np.frombuffer(bytearray().join(packed.targets), TARGET),
-            target_offsets=np.fromiter(ends, np.int64, len(packed) + 1) // TARGET.itemsize,
+            plies=rows.view(PLY),
+            targets=targets.view(TARGET),
+            target_offsets=offsets,
             outcome=float(np.float32(outcome)),
             ending=ending,
         )

@@ -14,7 +14,7 @@ import itertools
 import json
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -59,16 +59,23 @@ def encode_shard(records: Sequence[GameRecord]) -> bytes:
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-    def lists(sizes: Sequence[int], values: Any) -> Any:
+    def lists(sizes: NDArray[np.int64], values: Any) -> Any:
         return pa.ListArray.from_arrays(pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int32()), values)
 
     def array(values: Any) -> Any:
         return pa.array(np.ascontiguousarray(values, np.float32 if values.dtype == np.float16 else None))
 
-    plies = [record.num_plies for record in records]
-    sizes = np.concatenate([np.diff(record.target_offsets) for record in records]).tolist()
-    by_ply = np.concatenate([record.plies for record in records])
-    by_target = np.concatenate([record.targets for record in records])
+    def joined(arrays: Iterable[NDArray[np.void]], dtype: np.dtype[np.void]) -> NDArray[np.void]:
+        # NumPy looks for a common dtype of structured arrays, one after the other.
+        return np.frombuffer(b"".join(array.tobytes() for array in arrays), dtype)
+
+    plies = np.array([record.num_plies for record in records])
+    offsets = np.concatenate([record.target_offsets for record in records])
+    is_first = np.zeros(len(offsets), bool)
+    is_first[np.cumsum(plies + 1) - plies - 1] = True
+    sizes = np.diff(offsets, prepend=0)[~is_first]
+    by_ply = joined((record.plies for record in records), PLY)
+    by_target = joined((record.targets for record in records), TARGET)
     columns = {name: pa.array([getattr(record, name) for record in records], type) for name, type in _scalars().items()}
     columns |= {column: lists(plies, array(by_ply[name])) for name, column in _PLIES.items()}
     columns |= {column: lists(plies, lists(sizes, array(by_target[name]))) for name, column in _TARGETS.items()}

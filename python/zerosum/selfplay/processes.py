@@ -234,9 +234,9 @@ class SelfplayProcesses:
             if entry.game_id >= task.first_game_id:
                 self._tasks[number] = replace(task, first_game_id=entry.game_id + task.game_id_step)
         elif isinstance(entry, PlyEntry):
-            ply = packed_ply(entry.game_id, entry.ply)
-            self._log.add_plies([ply])
-            running[entry.game_id].plies.add(*ply[1:])
+            ply = packed_ply(entry.game_id, entry.index, entry.ply)
+            self._log.add_plies([entry.game_id], [ply])
+            running[entry.game_id].plies.packed.append(ply)
         elif isinstance(entry, EndEntry):
             del running[entry.game_id]
             take(self._log.finish_game(entry.game_id, outcome=entry.outcome, ending=entry.ending))

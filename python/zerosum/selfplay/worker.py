@@ -7,7 +7,6 @@ sequential algorithm. This file knows neither disks (a `GameLog` receives the pl
 
 from __future__ import annotations
 
-import functools
 import itertools
 import threading
 import time
@@ -22,12 +21,14 @@ from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import drawn_start, measure_game
 from zerosum.network import Checkpoint
 from zerosum.replay.records import (
-    PLY_STRUCT,
+    NO_TARGET,
     GameHeader,
     GameRecord,
     PackedPly,
     PlyFlag,
+    PlyRecord,
     RunningGame,
+    packed_ply,
 )
 from zerosum.search import SearchConfig, new_search
 from zerosum.selfplay.archive import Archive, ArchivedPosition, begins_in_archive
@@ -142,11 +143,11 @@ class SelfplayConfig:
 class GameLog(Protocol):
     """The log of games as they are played, safe from several threads: `zerosum.replay.game_store.GameStore`."""
 
-    def start_game(self, header: GameHeader) -> None:
-        """Begin a game."""
+    def start_game(self, header: GameHeader, opening: Sequence[PackedPly] = ()) -> None:
+        """Begin a game with its random moves, if it has any."""
 
-    def add_plies(self, plies: Sequence[PackedPly]) -> None:
-        """Add plies to their games."""
+    def add_plies(self, game_ids: Sequence[int], plies: Sequence[PackedPly]) -> None:
+        """Add plies to their games, a game for each."""
 
     def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
         """End a game and return its record, which counts from now on."""
@@ -160,14 +161,15 @@ class MemoryLog:
         """A log with games in flight, by number."""
         self._running = {} if running is None else running
 
-    def start_game(self, header: GameHeader) -> None:
-        """Begin a game."""
-        self._running[header.game_id] = RunningGame(header=header)
+    def start_game(self, header: GameHeader, opening: Sequence[PackedPly] = ()) -> None:
+        """Begin a game with its random moves, if it has any."""
+        self._running[header.game_id] = game = RunningGame(header=header)
+        game.plies.packed += opening
 
-    def add_plies(self, plies: Sequence[PackedPly]) -> None:
-        """Add plies to their games."""
-        for game_id, row, target in plies:
-            self._running[game_id].plies.add(row, target)
+    def add_plies(self, game_ids: Sequence[int], plies: Sequence[PackedPly]) -> None:
+        """Add plies to their games, a game for each."""
+        for game_id, ply in zip(game_ids, plies, strict=True):
+            self._running[game_id].plies.packed.append(ply)
 
     def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
         """End a game and return its record."""
@@ -329,7 +331,7 @@ class SelfplayWorker:
             self.counts.simulations += played.num_simulations
             self.counts.plies += len(played.plies)
             if played.plies:
-                task.log.add_plies(played.plies)
+                task.log.add_plies(played.game_ids, played.plies)
             for ended, outcome, ending in played.ended:
                 self._finish(self._headers[ended], outcome=outcome, ending=RESIGNATION if ending is None else ending)
                 if self._is_closing:
@@ -375,10 +377,12 @@ class SelfplayWorker:
                 return running.header, num_opening_plies
         header = self._task.new_header()
         archived = self._archived_position(header.game_id)
-        if archived is not None:
+        if archived is None:
+            state, opening = self._opening(header)
+        else:
             header = replace(header, start=archived.start)
-        self._task.log.start_game(header)
-        state = self._play_opening(header) if archived is None else self._play_archived(header, archived.actions)
+            state, opening = self._archived_opening(header, archived.actions)
+        self._task.log.start_game(header, opening)
         self._search.reset(tree, state)
         return header, state.plies
 
@@ -391,28 +395,24 @@ class SelfplayWorker:
             return None
         return task.archive.draw(seed=task.seed, game_id=game_id)
 
-    def _play_archived(self, header: GameHeader, actions: Sequence[int]) -> State:
-        """The position after the moves of an earlier game, which are recorded as opening moves."""
+    def _archived_opening(self, header: GameHeader, actions: Sequence[int]) -> tuple[State, Sequence[PackedPly]]:
+        """The position after the moves of an earlier game, and these moves."""
         game, plies = self._task.game, list[PackedPly]()
         state = start_state(game, header.start)
-        for action in actions:
-            plies.append((header.game_id, *opening_ply(action, game.player(state))))
+        for index, action in enumerate(actions):
+            plies.append(packed_ply(header.game_id, index, opening_record(action, game.player(state))))
             state = game.play(state, action)
-        self._task.log.add_plies(plies)
-        return state
+        return state, plies
 
-    def _play_opening(self, header: GameHeader) -> State:
-        """The position of a new game's first search, after its random moves, if it has any."""
+    def _opening(self, header: GameHeader) -> tuple[State, Sequence[PackedPly]]:
+        """The position of a new game's first search, and the random moves before it, if it has any."""
         task, game, config = self._task, self._task.game, self._task.config
         state, num_plies = start_state(game, header.start), 0
         if header.game_id < task.num_staggered:
             num_plies = int(uniform(task.seed, header.game_id, 0, "stage") * measure_game(game).plies)
         elif uniform(task.seed, header.game_id, 0, "has opening") < config.opening_share:
             num_plies = 1 + int(uniform(task.seed, header.game_id, 0, "opening plies") * config.opening_plies)
-        if num_plies:
-            state, moves = game.draw_opening(state, num_plies, task.seed, header.game_id)
-            task.log.add_plies([(header.game_id, *opening_ply(action, player)) for action, player in moves])
-        return state
+        return game.draw_opening(state, num_plies, task.seed, header.game_id) if num_plies else (state, ())
 
 
 def opening_move(game: Rules, state: State, *, seed: int, game_id: int, ply: int) -> tuple[int, State] | None:
@@ -427,10 +427,18 @@ def opening_move(game: Rules, state: State, *, seed: int, game_id: int, ply: int
     return None
 
 
-@functools.cache  # more of them than of all other plies may be recorded
-def opening_ply(action: int, player: int) -> tuple[bytes, bytes]:
-    """An opening move, random or archived, without a search and a target: its row of `PLY`, and no rows of `TARGET`."""
-    return PLY_STRUCT.pack(action, player, 0, 0.0, 0.0, 0, PlyFlag.OPENING), b""
+def opening_record(action: int, player: int) -> PlyRecord:
+    """The record of an opening move, without a search and without a target."""
+    return PlyRecord(
+        action=action,
+        player=player,
+        checkpoint_step=0,
+        search_value=0.0,
+        net_value=0.0,
+        num_simulations=0,
+        flags=PlyFlag.OPENING,
+        target=NO_TARGET,
+    )
 
 
 def is_full_search(share: float, *, seed: int, game_id: int, ply: int, num_opening_plies: int) -> bool:

@@ -161,15 +161,13 @@ class _PipeLog(MemoryLog):
         super().__init__(running)
         self._entries: list[bytes] = []
 
-    def start_game(self, header: GameHeader) -> None:
-        super().start_game(header)
-        self._entries.append(start_entry(header))
+    def start_game(self, header: GameHeader, opening: Sequence[PackedPly] = ()) -> None:
+        super().start_game(header, opening)
+        self._entries += [start_entry(header), ply_entries(opening)]
 
-    def add_plies(self, plies: Sequence[PackedPly]) -> None:
-        for game_id, row, target in plies:
-            of_game = self._running[game_id].plies
-            self._entries.append(ply_entries([(game_id, len(of_game), row, target)]))
-            of_game.add(row, target)
+    def add_plies(self, game_ids: Sequence[int], plies: Sequence[PackedPly]) -> None:
+        super().add_plies(game_ids, plies)
+        self._entries.append(ply_entries(plies))
 
     def finish_game(self, game_id: int, *, outcome: float, ending: str) -> GameRecord:
         record = super().finish_game(game_id, outcome=outcome, ending=ending)
