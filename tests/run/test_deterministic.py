@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from kill_training import result
-from zerosum._core import GamesInFlight
+from selfplay_twin import TwinGames
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.learner import Learner
 from zerosum.network import load_checkpoint
@@ -297,10 +297,8 @@ def test_what_comes_out_different_is_told(tmp_path: Path, kill: Kill, monkeypatc
     die(run, kill, "_save", 6)  # all is done for the fourth checkpoint, which is not there
     before = result(run)
     with monkeypatch.context() as patch:
-        patch.setattr(
-            "zerosum.selfplay.worker.GamesInFlight",
-            lambda search, settings: GamesInFlight(search, (settings[0] + 1, *settings[1:])),
-        )
+        patch.setattr("zerosum.selfplay.worker.GamesInFlight", TwinGames)
+        patch.setattr("selfplay_twin.choose_action", lambda root, *_, **__: (int(root.actions[0]), False))
         with pytest.raises(RunError, match=r"Game \d+ was played again and is not the game recorded in .*=false"):
             go_on(run)
     assert result(run) == before

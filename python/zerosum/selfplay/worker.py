@@ -1,8 +1,8 @@
 """Self-play: games of the network against itself, many at a time, each ply written to a log as it is played.
 
 A worker is one thread with its own trees: it gathers one leaf per game into a batch, evaluates it, backs the answers
-up, and plays a move wherever a search has ended. With one leaf of a game in flight each search is exactly the
-sequential algorithm. This file knows neither disks (a `GameLog` receives the plies) nor training.
+up, and has the core play a move wherever a search has ended (`GamesInFlight`). With one leaf of a game in flight each
+search is exactly the sequential algorithm. This file knows neither disks (a `GameLog` receives the plies) nor training.
 """
 
 from __future__ import annotations
