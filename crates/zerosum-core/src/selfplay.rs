@@ -19,7 +19,7 @@ pub mod flag {
     pub const PROVEN: u8 = 4;
     /// The move was drawn at random.
     pub const SAMPLED: u8 = 8;
-    /// The move is a random opening move, without a search.
+    /// The move is an opening move, random or of an earlier game, without a search.
     pub const OPENING: u8 = 16;
 }
 

@@ -31,7 +31,7 @@ class PlyFlag(enum.IntFlag):
     SAMPLED = 8
     """The move was drawn at random from the visits; without this flag it is the best one."""
     OPENING = 16
-    """The move is a random opening move, without a search."""
+    """The move is an opening move, random or of an earlier game, without a search."""
     RECORDED = 32
     """The move is from an imported record, without a search; the policy target is this move, or what its
     engine compared."""
