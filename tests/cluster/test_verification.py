@@ -180,24 +180,30 @@ def test_old_networks_are_forgotten() -> None:
     check.close()
 
 
+def games_of(checkpoint: Checkpoint, selfplay: SelfplayConfig, *, num_games: int) -> list[GameRecord]:
+    """Games of one network by these settings of self-play."""
+    task = SelfplayTask(
+        game=GAME,
+        search=SEARCH,
+        config=selfplay,
+        evaluator=make_evaluator(checkpoint, batch_size=4),
+        log=MemoryLog(),
+        seed=SEED,
+        settings_hash=SETTINGS_HASH,
+        network=functools.partial(PlayingNetwork.of, checkpoint.info),
+    )
+    worker, games = SelfplayWorker(task), list[GameRecord]()
+    while len(games) < num_games:
+        games += worker.play_batch()
+    return games
+
+
 def test_moves_to_an_archived_position_are_not_held_against_a_game() -> None:
     archived = replace(SELFPLAY, archive_share=0.5)
     checkpoint = network_of(1, seed=1)
     check = SearchCheck(GAME, SEARCH, archived, EvaluatorConfig(), seed=SEED)
     check.add_network(1, pack_weights(checkpoint), oldest=0)
-    task = SelfplayTask(
-        game=GAME,
-        search=SEARCH,
-        config=archived,
-        evaluator=make_evaluator(checkpoint, batch_size=4),
-        log=MemoryLog(),
-        seed=SEED,
-        settings_hash=SETTINGS_HASH,
-        network=lambda: PlayingNetwork(1),
-    )
-    worker, games = SelfplayWorker(task), list[GameRecord]()
-    while len(games) < 20:
-        games += worker.play_batch()
+    games = games_of(checkpoint, archived, num_games=20)
     assert [check.fault(game) for game in games] == [""] * len(games)
     check.close()
     plain = check_of(checkpoint)
@@ -206,7 +212,7 @@ def test_moves_to_an_archived_position_are_not_held_against_a_game() -> None:
 
 
 def test_the_effort_of_a_search_is_that_of_its_network() -> None:
-    """With stages the verifier knows each network's stage, and games of another plan are noticed."""
+    """The verifier knows each network's stage, and notices games of another plan."""
     staged = replace(SELFPLAY, stages="8/3/0.5@0, 12/4/1@0.5")
     early, late = network_of(1, seed=1), network_of(2, seed=2)
     late = replace(late, info=replace(late.info, training={"progress": 0.5}))
@@ -214,19 +220,7 @@ def test_the_effort_of_a_search_is_that_of_its_network() -> None:
     for checkpoint in (early, late):
         check.add_network(checkpoint.info.step, pack_weights(checkpoint), oldest=0)
     for checkpoint in (early, late):
-        task = SelfplayTask(
-            game=GAME,
-            search=SEARCH,
-            config=staged,
-            evaluator=make_evaluator(checkpoint, batch_size=4),
-            log=MemoryLog(),
-            seed=SEED,
-            settings_hash=SETTINGS_HASH,
-            network=functools.partial(PlayingNetwork.of, checkpoint.info),
-        )
-        worker, games = SelfplayWorker(task), list[GameRecord]()
-        while len(games) < 6:
-            games += worker.play_batch()
+        games = games_of(checkpoint, staged, num_games=6)
         assert [check.fault(game) for game in games] == [""] * len(games)
         other = {1: 2, 2: 1}[checkpoint.info.step]
         renamed = [replace(game, plies=game.plies.copy()) for game in games]

@@ -153,7 +153,7 @@ impl GamesInFlight {
 
     /// Makes the move of each finished search from `first_tree` on and begins the next searches.
     ///
-    /// With `resigning` it stops after a game's end, from which its caller may learn when to resign.
+    /// Stops after each game's end if `resigning` is given: the caller may learn from the game when to resign.
     ///
     /// # Errors
     /// As [`crate::Search::begin`].

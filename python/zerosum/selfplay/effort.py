@@ -26,9 +26,9 @@ class Effort:
     """The effort of searches."""
 
     num_simulations: int
-    """Of a full search."""
+    """Simulations of a full search."""
     fast_simulations: int
-    """Of a search that is not full."""
+    """Simulations of any other search."""
     full_search_share: float
     """Share of full searches, in (0, 1]."""
 
