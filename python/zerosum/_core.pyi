@@ -428,6 +428,8 @@ class Leaves:
         """[B, num_actions], True where an action is legal."""
     def rollout_values(self, num_rollouts: int, seed: int) -> NDArray[np.float32]:
         """[B], the mean result for the player to move of uniformly random games from each position."""
+    def material(self) -> NDArray[np.float32]:
+        """[B], `Game.material` for the player to move."""
     def owners_after(self, actions: NDArray[np.uint16], offsets: NDArray[np.int64]) -> NDArray[np.int8] | None:
         """[B, squares], the owner of each square after some moves from each position; None if squares have no owners.
 

@@ -64,8 +64,8 @@ def played(*networks: int, named: int | None = None, num_games: int = 8) -> list
     raise AssertionError("the games do not end")
 
 
-def check_of(*checkpoints: Checkpoint) -> SearchCheck:
-    check = SearchCheck(GAME, SEARCH, SELFPLAY, EvaluatorConfig(), seed=SEED)
+def check_of(*checkpoints: Checkpoint, selfplay: SelfplayConfig = SELFPLAY) -> SearchCheck:
+    check = SearchCheck(GAME, SEARCH, selfplay, EvaluatorConfig(), seed=SEED)
     for checkpoint in checkpoints:
         check.add_network(checkpoint.info.step, pack_weights(checkpoint), oldest=0)
     return check
@@ -228,3 +228,17 @@ def test_the_effort_of_a_search_is_that_of_its_network() -> None:
             game.plies["checkpoint_step"] = other
         assert any(check.fault(game) for game in renamed)
     check.close()
+
+
+def test_searches_that_see_material_repeat() -> None:
+    """The game has none, so that values shrink to a fifth until the stage of the second network."""
+    seeing = replace(SELFPLAY, material="0.8@0, 0@0.5")
+    early, late = network_of(1, seed=1), network_of(2, seed=2)
+    late = replace(late, info=replace(late.info, training={"progress": 0.5}))
+    check, plain = check_of(early, late, selfplay=seeing), check_of(early, late)
+    for checkpoint, is_plain in ((early, False), (late, True)):
+        games = games_of(checkpoint, seeing, num_games=6)
+        assert [check.fault(game) for game in games] == [""] * len(games)
+        assert all(not plain.fault(game) for game in games) == is_plain
+    check.close()
+    plain.close()

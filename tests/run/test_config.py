@@ -294,3 +294,11 @@ def test_a_head_that_the_game_cannot_have_is_refused() -> None:
     for game in (make("chess"), adopt(DoubleMove())):
         with pytest.raises(SettingsError, match=r"ownership_head is true, but squares of .* have no owners"):
             new_config(game, game.spec.name, overrides=asked)
+
+
+def test_material_in_searches_needs_a_count_of_material() -> None:
+    asked = ["selfplay.material=0.8@0, 0@0.3"]
+    assert new_config(make("minishogi"), "minishogi", overrides=asked).selfplay.material == "0.8@0, 0@0.3"
+    error = r"selfplay.material is '0.8@0, 0@0.3', but connect4 has no count of material: leave it ''"
+    with pytest.raises(SettingsError, match=error):
+        new_config(make("connect4"), "connect4", overrides=asked)

@@ -142,6 +142,13 @@ impl<G: Game> Leaves<G> {
         Ok(Some(owners))
     }
 
+    /// `[B]`, the material, as [`Game::material`] has it but for the leaf's player to move.
+    pub fn material(&self, game: &G) -> Vec<f32> {
+        let of_leaf =
+            |(position, player): (&Position<G::State>, &Player)| game.material(&position.state) * player.sign();
+        self.positions.iter().zip(&self.players).map(of_leaf).collect()
+    }
+
     /// For each leaf, the mean result for its player to move of `num_rollouts` uniformly random games. `check_interrupt` is
     /// called now and then; it may unwind.
     pub fn rollout_values(&self, game: &G, num_rollouts: u32, seed: u64, check_interrupt: &dyn Fn()) -> Vec<f32> {

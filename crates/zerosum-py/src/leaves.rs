@@ -168,6 +168,13 @@ impl Leaves {
         Ok(values.into_pyarray(py))
     }
 
+    /// [B], `Game.material` for the player to move.
+    fn material<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let count = || catch(|| self.inner.material());
+        let material = if self.is_python { count() } else { py.detach(count) }?;
+        Ok(material.into_pyarray(py))
+    }
+
     /// [B, squares], the owner of each square after some moves from each position; None if squares have no owners.
     ///
     /// It is 1 for the position's player to move, -1 for the other and 0 for neither; squares are in the order of the

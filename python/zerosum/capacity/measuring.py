@@ -27,8 +27,8 @@ from zerosum.network.weights import num_operations
 from zerosum.replay import Batch, GameRecord, ReplayWindow
 from zerosum.replay.records import PlyFlag, RunningGame
 from zerosum.replay.shards import encode_shard
-from zerosum.replay.window import make_batch
 from zerosum.run.config import RunConfig
+from zerosum.run.learning import draw_batch
 from zerosum.run.workers import num_selfplay_workers
 from zerosum.selfplay import SelfplayTask
 from zerosum.selfplay.calibration import Busy, evaluating
@@ -164,8 +164,7 @@ def _learner(config: RunConfig, game: Rules, records: list[GameRecord], *, secon
     )
 
     def draw(step: int) -> Batch:
-        samples = window.sample(size, seed=0, step=step, targets=learner.targets)
-        return make_batch(game, samples, search_value_weight=config.replay.search_value_weight)
+        return draw_batch(window, game, replace(config, learner=one), targets=learner.targets, step=step)
 
     draw_s, batch = _seconds_each(draw, seconds=seconds / 4, clock=time.process_time), draw(0)
     step_s = _seconds_each(

@@ -26,6 +26,7 @@ from zerosum.search.config import Root
 from zerosum.selfplay import SelfplayConfig
 from zerosum.selfplay.archive import begins_in_archive
 from zerosum.selfplay.effort import Effort, PlayingNetwork
+from zerosum.selfplay.material import seeing_material
 from zerosum.selfplay.resignation import RESIGNATION, is_played_out
 from zerosum.selfplay.worker import is_full_search, opening_move
 from zerosum.selfplay.worker_process import checkpoint_of, network_of
@@ -220,7 +221,9 @@ class SearchCheck:
         assert effort is not None, "the ply's network is here"
         self._search.begin(0, effort.num_simulations if is_full else effort.fast_simulations, noise=noise)
         assert self._evaluator is not None
-        answer_all(self._search, self._evaluator, max_leaves=1)
+        progress = self._networks[self._step].progress
+        evaluator = seeing_material(self._evaluator, self._config.material, lambda: progress)
+        answer_all(self._search, evaluator, max_leaves=1)
         return self._search.root(0)
 
     def _use(self, step: int) -> None:

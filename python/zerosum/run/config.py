@@ -346,6 +346,11 @@ def new_config(
             f"network.ownership_head is true, but squares of {game.spec.full_name} have no owners, unlike those of Go:"
             " leave it false."
         )
+    if config.selfplay.material and not game.description.material:
+        raise SettingsError(
+            f"selfplay.material is {config.selfplay.material!r}, but {game.spec.full_name} has no count of material:"
+            " leave it ''."
+        )
     return config
 
 

@@ -137,11 +137,8 @@ def learn_step(
         RunError: the loss is not finite.
         DataError: a game in the window does not fit the game's rules.
     """
-    step, seed, replay = learner.step_number, config.training.seed, config.replay
-    samples = window.sample(config.learner.batch_size, seed=seed, step=step, targets=learner.targets)
-    if replay.use_symmetries:
-        samples = permuted(samples, game.spec.symmetries, seed=seed, step=step)
-    batch = make_batch(game, samples, search_value_weight=replay.search_value_weight)
+    step = learner.step_number
+    batch = draw_batch(window, game, config, targets=learner.targets, step=step)
     report = learner.step(batch, progress=progress)
     if not all(map(math.isfinite, report.measures.values())):
         said = ", ".join(f"{name} {value}" for name, value in report.measures.items())
@@ -150,6 +147,21 @@ def learn_step(
             " checkpoint with a lower learner.learning_rate."
         )
     return report, batch
+
+
+def draw_batch(
+    window: ReplayWindow, game: Rules, config: RunConfig, *, targets: frozenset[str], step: int
+) -> Batch:
+    """Draw and encode the batch of a step: a pure function of the run's seed, the step and the window's positions.
+
+    Raises:
+        DataError: a game in the window does not fit the game's rules.
+    """
+    seed, replay = config.training.seed, config.replay
+    samples = window.sample(config.learner.batch_size, seed=seed, step=step, targets=targets)
+    if replay.use_symmetries:
+        samples = permuted(samples, game.spec.symmetries, seed=seed, step=step)
+    return make_batch(game, samples, search_value_weight=replay.search_value_weight)
 
 
 def network_now(learner: AnyLearner, game: Rules, *, training: dict[str, Any]) -> Checkpoint:

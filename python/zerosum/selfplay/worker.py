@@ -33,6 +33,7 @@ from zerosum.replay.records import (
 from zerosum.search import SearchConfig, new_search
 from zerosum.selfplay.archive import Archive, ArchivedPosition, begins_in_archive
 from zerosum.selfplay.effort import Effort, EffortPlan, PlayingNetwork, effort_stages
+from zerosum.selfplay.material import material_stages, seeing_material
 from zerosum.selfplay.resignation import RESIGNATION, Resignation
 
 
@@ -107,6 +108,12 @@ class SelfplayConfig:
         " FULL/FAST/SHARE@BUDGET: '64/12/0.33@0, 100/20/0.25@0.4' changes them once 40 % of the budget are used; ''"
         " for the three settings from beginning to end (compare KataGo, which begins with few visits; paper: '')",
     )
+    material: str = setting(
+        "",
+        "weight of the material in the value of a leaf of self-play's searches, as WEIGHT@BUDGET: '0.8@0, 0.4@0.15,"
+        " 0@0.3' takes it away once 30 % of the budget are used; the rest is the network's value. Pieces count by the"
+        " game's customary values (docs/games.md), so a run with it does not learn from the rules alone (paper: '')",
+    )
     resign_false_positives: float | None = setting(
         None,
         "largest share of games in which a resignation would be wrong, measured in the games that are played out; the"
@@ -133,6 +140,7 @@ class SelfplayConfig:
     def __post_init__(self) -> None:
         check(self, "selfplay")
         effort_stages(self.stages)
+        material_stages(self.material)
 
     def efforts(self, search: SearchConfig) -> EffortPlan:
         """The effort of searches over the budget."""
@@ -257,6 +265,7 @@ class SelfplayWorker:
         self._num_trees = num_trees(self._batch_size)
         # The trees of many games need more memory than one search, if each is to have its simulations.
         self._efforts = task.config.efforts(task.search)
+        self._evaluator = seeing_material(task.evaluator, task.config.material, lambda: task.network().progress)
         search = self._efforts.with_room(task.game, task.search, self._num_trees)
         self._search = new_search(task.game, search, num_trees=self._num_trees)
         self._in_flight = GamesInFlight(
@@ -286,7 +295,7 @@ class SelfplayWorker:
             # The cached evaluations are another network's.
             self._search.clear_cache()
             self._cached_step = step
-        self.counts.evaluations += answer(self._search, self._task.evaluator, self._batch_size)
+        self.counts.evaluations += answer(self._search, self._evaluator, self._batch_size)
         if self._search.finished().size:
             self._play_finished()
         ended, self._ended = self._ended, []

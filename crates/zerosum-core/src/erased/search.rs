@@ -19,6 +19,9 @@ pub trait AnyLeaves: Send + Sync {
     /// See [`Leaves::rollout_values`].
     fn rollout_values(&self, num_rollouts: u32, seed: u64, check_interrupt: &dyn Fn()) -> Vec<f32>;
 
+    /// See [`Leaves::material`].
+    fn material(&self) -> Vec<f32>;
+
     /// See [`Leaves::owners_after`].
     ///
     /// # Errors
@@ -43,6 +46,10 @@ impl<G: Game> AnyLeaves for ErasedLeaves<G> {
 
     fn rollout_values(&self, num_rollouts: u32, seed: u64, check_interrupt: &dyn Fn()) -> Vec<f32> {
         self.leaves.rollout_values(&self.game, num_rollouts, seed, check_interrupt)
+    }
+
+    fn material(&self) -> Vec<f32> {
+        self.leaves.material(&self.game)
     }
 
     fn owners_after(&self, actions: &[Action], offsets: &[i64]) -> Result<Option<Vec<i8>>, String> {
