@@ -75,11 +75,9 @@ def test_without_weight_the_answers_are_the_networks():
 def test_the_weight_is_that_of_the_stage_of_the_network_that_plays():
     game = make("chess")
     queen_up = game.encode([game.parse_position("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")])
-    progress = 0.0
-    evaluator = seeing_material(Given(0.0), "0.8@0, 0.4@0.5, 0@0.75", lambda: progress)
-    values = []
-    for progress in (0.0, 0.49, 0.5, 0.75, 1.0):  # noqa: B007 - the evaluator reads it
-        values.append(float(evaluator.evaluate(queen_up).values[0]))
+    networks = iter((0.0, 0.49, 0.5, 0.75, 1.0))
+    evaluator = seeing_material(Given(0.0), "0.8@0, 0.4@0.5, 0@0.75", lambda: next(networks))
+    values = [float(evaluator.evaluate(queen_up).values[0]) for _ in range(5)]
     full = math.tanh(9 / 5)
     assert values == pytest.approx([0.8 * full, 0.8 * full, 0.4 * full, 0, 0], abs=1e-6)
 

@@ -20,7 +20,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("relearn") / "run"
     settings = ["network.num_blocks=1", "network.num_filters=16", "search.num_simulations=16", "learner.batch_size=16"]
     settings += ["strength.budget_share=0", "selfplay.games_per_worker=16", "training.min_positions=32"]
-    train("tictactoe", path, steps=120, overrides=settings, report=lambda _: None)
+    settings += ["training.deterministic=true"]
+    # An ordinary run's games depend on the load of the machine, and so does what can be learned from them.
+    train("tictactoe", path, steps=240, overrides=settings, report=lambda _: None)
     return path
 
 

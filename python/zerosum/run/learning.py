@@ -149,9 +149,7 @@ def learn_step(
     return report, batch
 
 
-def draw_batch(
-    window: ReplayWindow, game: Rules, config: RunConfig, *, targets: frozenset[str], step: int
-) -> Batch:
+def draw_batch(window: ReplayWindow, game: Rules, config: RunConfig, *, targets: frozenset[str], step: int) -> Batch:
     """Draw and encode the batch of a step: a pure function of the run's seed, the step and the window's positions.
 
     Raises:

@@ -45,7 +45,7 @@ def _parse_weight(text: str) -> float:
 
 
 def seeing_material(evaluator: Evaluator, stages: str, progress: Callable[[], float]) -> Evaluator:
-    """The evaluator of self-play's searches: the network's, or with stages of `selfplay.material` a `MaterialEvaluator`.
+    """The evaluator of self-play's searches: with stages of `selfplay.material` a `MaterialEvaluator`.
 
     `progress` tells the share of the run's budget, in [0, 1], that was used when the network was made.
     """
@@ -62,7 +62,7 @@ class MaterialEvaluator:
         self._evaluator, self._weight = evaluator, weight
 
     def evaluate(self, leaves: Leaves) -> Evaluations:
-        """The evaluator's answers; win, draw and loss, if it tells them, move towards a win or a loss like the values."""
+        """The evaluator's answers with these values; win, draw and loss, if it tells them, move like the values."""
         said, weight = self._evaluator.evaluate(leaves), np.float32(self._weight())
         if weight == 0:
             return said
