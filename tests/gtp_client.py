@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Rules, make
-from zerosum.play.player import Player, rollouts
+from zerosum.play.contestant import rollouts
+from zerosum.play.player import Player
 from zerosum.protocols.gtp import GtpEngine
 from zerosum.protocols.gtp_params import GtpConfig
 from zerosum.search import SearchConfig

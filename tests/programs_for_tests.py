@@ -10,7 +10,7 @@ from typing import Any
 from zerosum.arena import Match, MatchPlan, MatchResult, MatchSettings, PlayedGame, play
 from zerosum.contest.mover import EngineAnswer, EngineFailure, EngineLimits, EngineMove
 from zerosum.games import Rules, start_state
-from zerosum.play.player import Contestant
+from zerosum.play.contestant import Contestant
 
 
 def begin(

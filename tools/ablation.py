@@ -50,7 +50,9 @@ from zerosum.games import Rules, make
 from zerosum.ladder.results import PlayedPair, Results
 from zerosum.ladder.rungs import Rung, known_scores, rungs_of
 from zerosum.network.checkpoint import list_checkpoints, load_learner_state
-from zerosum.play.player import RANDOM, Contestant, load_player, parse_player
+from zerosum.play.contestant import RANDOM, Contestant
+from zerosum.play.own_contestants import parse_player
+from zerosum.play.player import load_player
 from zerosum.replay.game_store import GameStore
 from zerosum.run.config import RunConfig, new_config
 from zerosum.run.metrics import read_metrics

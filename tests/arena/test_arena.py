@@ -20,7 +20,7 @@ from zerosum.contest.ratings import PairScore
 from zerosum.contest.sprt import Tally
 from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import Rules, adopt, make
-from zerosum.play.player import RANDOM, Contestant, SearchContestant, rollouts
+from zerosum.play.contestant import RANDOM, Contestant, SearchContestant, rollouts
 from zerosum.search import SearchConfig
 
 CONNECT4, TICTACTOE, DOUBLE_MOVE = make("connect4"), make("tictactoe"), adopt(games_for_tests.DoubleMove())

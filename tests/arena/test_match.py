@@ -24,8 +24,16 @@ from zerosum.contest.sprt import Sprt, Tally
 from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.external.engine import EngineCommand, EngineTimeouts
 from zerosum.games import State, make, start_state
-from zerosum.play.contestants import Entry, enter
-from zerosum.play.player import RANDOM, AlphaBeta, Contestant, ProgramContestant, RandomPlay, SearchContestant, rollouts
+from zerosum.play.contestant import (
+    RANDOM,
+    AlphaBeta,
+    Contestant,
+    ProgramContestant,
+    RandomPlay,
+    SearchContestant,
+    rollouts,
+)
+from zerosum.play.entries import Entry, enter
 from zerosum.play.search_mover import SearchMover
 from zerosum.search import SearchConfig
 
@@ -432,7 +440,7 @@ def test_two_searches_by_the_clock() -> None:
         (lambda: enter(Entry("alphabeta", resign="winrate=5"), CONNECT4), "cannot resign: alpha-beta does not"),
     ],
 )
-def test_contestants_that_there_are_not(make_contestant: Callable[[], object], message: str) -> None:
+def test_entries_that_there_are_not(make_contestant: Callable[[], object], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         make_contestant()
 

@@ -25,7 +25,7 @@ from zerosum.external.engine import EngineCommand
 from zerosum.external.traffic import TrafficLog
 from zerosum.games import Rules, make, state_after
 from zerosum.notation import Record, read_games
-from zerosum.play.player import RANDOM, ProgramContestant, SearchContestant
+from zerosum.play.contestant import RANDOM, ProgramContestant, SearchContestant
 from zerosum.search import SearchConfig
 
 FAKE = Path(__file__).parents[1] / "fake_engine.py"

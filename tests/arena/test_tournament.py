@@ -21,8 +21,8 @@ from zerosum.contest.sprt import Sprt
 from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import make
 from zerosum.notation import read_games
-from zerosum.play.contestants import Entry, parse_entries
-from zerosum.play.player import RANDOM, Contestant, ProgramContestant, SearchContestant
+from zerosum.play.contestant import RANDOM, Contestant, ProgramContestant, SearchContestant
+from zerosum.play.entries import Entry, parse_entries
 from zerosum.search import SearchConfig
 
 CONNECT4 = make("connect4")

@@ -17,7 +17,7 @@ from zerosum.arena.tuning import DEFAULT_RANGES, FILE, Trial, Tuned, TunedSettin
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.evaluators import UniformEvaluator
 from zerosum.games import make
-from zerosum.play.player import SearchContestant
+from zerosum.play.contestant import SearchContestant
 from zerosum.search import SearchConfig
 
 GAME = make("tictactoe")

@@ -14,7 +14,8 @@ from zerosum.arena import play_match
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import Rules, State, adopt, make, state_after
 from zerosum.play.choice import open_player
-from zerosum.play.player import RANDOM, alpha_beta, parse_player
+from zerosum.play.contestant import RANDOM, alpha_beta
+from zerosum.play.own_contestants import parse_player
 
 NAMES = sorted({make(name).spec.full_name for name in _core.core_game_names()})
 

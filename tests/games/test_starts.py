@@ -18,7 +18,7 @@ from zerosum.base.errors import DataError, GameError
 from zerosum.evaluators import UniformEvaluator
 from zerosum.games import make, start_state
 from zerosum.games.rules import drawn_start
-from zerosum.play.player import RANDOM
+from zerosum.play.contestant import RANDOM
 from zerosum.replay.game_store import GameStore
 from zerosum.run.report import transcript
 from zerosum.search import SearchConfig

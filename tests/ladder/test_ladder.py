@@ -26,7 +26,7 @@ from zerosum.ladder.command import _identity, place
 from zerosum.ladder.placement import LadderSettings, Placement, PlayFn
 from zerosum.ladder.results import PlayedPair, Results
 from zerosum.ladder.rungs import Rung, _data, known_scores, rungs_of
-from zerosum.play.contestants import Entry, enter
+from zerosum.play.entries import Entry, enter
 
 TICTACTOE = make("tictactoe")
 

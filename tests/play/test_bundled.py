@@ -19,7 +19,8 @@ from zerosum.network import Checkpoint, load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, save_network
 from zerosum.play import bundled
 from zerosum.play.choice import choose_player, describe_network, open_player
-from zerosum.play.player import existing_run, load_player
+from zerosum.play.own_contestants import existing_run
+from zerosum.play.player import load_player
 
 PACKAGED = bundled.DIRECTORY
 NAMES = sorted(path.parent.name for path in PACKAGED.glob("*/card.toml"))

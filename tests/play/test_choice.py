@@ -18,7 +18,7 @@ from zerosum.games import make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import read_info
 from zerosum.play.choice import Players, choose_player, describe_network, game_at, open_player
-from zerosum.play.player import parse_player
+from zerosum.play.own_contestants import parse_player
 from zerosum.play.runs import find_run, network_at, newest_run, require_run
 from zerosum.protocols.gtp import GtpEngine
 

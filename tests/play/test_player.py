@@ -19,14 +19,9 @@ from zerosum.evaluators import UniformEvaluator
 from zerosum.games import Rules, adopt, make, state_after
 from zerosum.network import NetworkConfig
 from zerosum.play.analysis import Analysis
-from zerosum.play.player import (
-    RANDOM,
-    Player,
-    load_player,
-    parse_player,
-    rollouts,
-    search_contestant,
-)
+from zerosum.play.contestant import RANDOM, rollouts
+from zerosum.play.own_contestants import parse_player, search_contestant
+from zerosum.play.player import Player, load_player
 from zerosum.search import SearchConfig
 
 CONNECT4, TICTACTOE, DOUBLE_MOVE = make("connect4"), make("tictactoe"), adopt(games_for_tests.DoubleMove())

@@ -18,7 +18,7 @@ from zerosum.external.uci_client import EngineOption
 from zerosum.games import make, state_after
 from zerosum.ladder.placement import LadderSettings
 from zerosum.ladder.skills import level_table, measure_levels
-from zerosum.play.contestants import Entry, enter
+from zerosum.play.entries import Entry, enter
 from zerosum.play.player import network_name
 from zerosum.play.skill import LEVELS_FILE, MOST_SKILL, Level, Levels, drawn_action, levels_of, read_levels
 from zerosum.search import SearchConfig, new_search

@@ -17,7 +17,7 @@ import pytest
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.contest.centipawns import coefficient_of
 from zerosum.games import make
-from zerosum.play.contestants import Entry
+from zerosum.play.entries import Entry
 from zerosum.replay import ReplayConfig, ReplayWindow
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord, PlyFlag

@@ -13,7 +13,7 @@ import pytest
 
 from kill_records import find_faults, kill_many, look
 from zerosum.games import make
-from zerosum.play.contestants import Entry
+from zerosum.play.entries import Entry
 from zerosum.replay import GameRecord
 from zerosum.run.generation import GenerationSettings, generate_games
 from zerosum.run.run_directory import RECORDS_INDEX

@@ -15,7 +15,7 @@ from zerosum.base.errors import DataError, RunError
 from zerosum.evaluators import UniformEvaluator
 from zerosum.evaluators.evaluator import Evaluations
 from zerosum.games import make
-from zerosum.play.contestants import Entry
+from zerosum.play.entries import Entry
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.record_source import RecordSource, as_played, split_of
 from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target

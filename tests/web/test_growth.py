@@ -10,7 +10,8 @@ import pytest
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.evaluators.evaluator import Evaluations
 from zerosum.games import make, state_after
-from zerosum.play.player import Player, rollouts
+from zerosum.play.contestant import rollouts
+from zerosum.play.player import Player
 from zerosum.search import SearchConfig, textbook
 from zerosum.web.growth import PHASES, Growth, Settings
 

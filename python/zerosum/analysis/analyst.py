@@ -33,7 +33,7 @@ DEFAULT_SIMULATIONS = 1000
 class Analyst:
     """An engine that yields its reports.
 
-    >>> from zerosum.play.player import rollouts
+    >>> from zerosum.play.contestant import rollouts
     >>> tictactoe = make("tictactoe")
     >>> analyst = Analyst(rollouts(tictactoe, 100, seed=0).player(tictactoe))
     >>> [report.stop_reason for report in analyst.reports(Task(num_visits=100))]

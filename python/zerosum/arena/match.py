@@ -24,7 +24,7 @@ from zerosum.contest.clock import Clock
 from zerosum.contest.mover import EngineLimits
 from zerosum.contest.sprt import MatchCounts, Tally, count_results
 from zerosum.games import Rules, State
-from zerosum.play.player import Contestant, ProgramContestant
+from zerosum.play.contestant import Contestant, ProgramContestant
 
 INTERRUPT_S = 0.5
 """Longest delay of an interrupt from the keyboard while engines think."""

@@ -18,7 +18,7 @@ from zerosum.base.settings import num_cores
 from zerosum.contest.adjudication import DrawRule
 from zerosum.contest.sprt import Sprt
 from zerosum.games import Rules
-from zerosum.play.player import Contestant
+from zerosum.play.contestant import Contestant
 
 Format = Literal["round-robin", "gauntlet"]
 FORMATS: tuple[Format, ...] = get_args(Format)

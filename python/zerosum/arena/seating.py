@@ -10,7 +10,7 @@ from typing import TypeGuard
 from zerosum.arena.plan import MatchPlan
 from zerosum.arena.program_seat import ProgramSeat
 from zerosum.arena.seats import Inbox, RulesSeat, SearchPool, SearchSeat, Seat
-from zerosum.play.player import AlphaBeta, Contestant, ProgramContestant, RandomPlay, SearchContestant
+from zerosum.play.contestant import AlphaBeta, Contestant, ProgramContestant, RandomPlay, SearchContestant
 from zerosum.play.search_mover import SearchMover
 
 

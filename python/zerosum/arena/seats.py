@@ -19,7 +19,7 @@ from zerosum.contest.mover import EngineLimits
 from zerosum.evaluators.answering import answered
 from zerosum.games import Rules, State
 from zerosum.play.analysis import win_rate
-from zerosum.play.player import SearchContestant
+from zerosum.play.contestant import SearchContestant
 from zerosum.play.search_mover import chosen_action
 from zerosum.search import new_search
 from zerosum.search.config import MOST_MEMORY_MIB, with_room

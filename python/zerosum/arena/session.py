@@ -21,8 +21,8 @@ from zerosum.base.errors import SettingsError
 from zerosum.external.engine import EngineCommand
 from zerosum.external.traffic import TrafficLog
 from zerosum.games import Rules
-from zerosum.play.contestants import Entry, enter, sharing_evaluator
-from zerosum.play.player import Contestant, ProgramContestant
+from zerosum.play.contestant import Contestant, ProgramContestant
+from zerosum.play.entries import Entry, enter, sharing_evaluator
 
 RANDOM_PLIES = 2
 """Random plies that open each pair of games by default."""

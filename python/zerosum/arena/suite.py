@@ -18,8 +18,8 @@ from zerosum.contest.mover import Terms
 from zerosum.contest.paper import PaperMatch, paper_matches
 from zerosum.external.opponents import opponents_of
 from zerosum.games import Rules, make
-from zerosum.play.contestants import Entry
-from zerosum.play.player import ROLLOUTS, ProgramContestant
+from zerosum.play.contestant import ROLLOUTS, ProgramContestant
+from zerosum.play.entries import Entry
 from zerosum.play.runs import newest_run
 
 SUFFIXES = {"chess": ".pgn", "shogi": ".csa", "go": ".sgf"}

@@ -26,8 +26,9 @@ from zerosum.arena.session import play_session
 from zerosum.base.errors import DataError, SettingsError, nearest, shown
 from zerosum.base.files import append_line, read_lines, repair_lines
 from zerosum.games import Rules
-from zerosum.play.contestants import Entry, enter
-from zerosum.play.player import SearchContestant, learned_game
+from zerosum.play.contestant import SearchContestant
+from zerosum.play.entries import Entry, enter
+from zerosum.play.player import learned_game
 from zerosum.play.runs import network_at
 from zerosum.search import SearchConfig
 

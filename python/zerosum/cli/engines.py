@@ -98,8 +98,9 @@ def _engine(who: str, game: str, default: str) -> tuple[Rules, Named]:
     from zerosum.base.errors import SettingsError
     from zerosum.games import make
     from zerosum.play.choice import game_at
-    from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, existing_run, search_contestant, split_player
-    from zerosum.play.runs import means_game
+    from zerosum.play.contestant import ALPHA_BETA, RANDOM, ROLLOUTS
+    from zerosum.play.own_contestants import existing_run, search_contestant
+    from zerosum.play.runs import means_game, split_player
 
     word, num_simulations = split_player(who)
     if word and means_game(word):

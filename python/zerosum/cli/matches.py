@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # for a quick start of the command line
     from zerosum.arena.session import SessionResult
     from zerosum.arena.suite import SuiteWords
     from zerosum.contest.sprt import Sprt
-    from zerosum.play.contestants import Entry
+    from zerosum.play.entries import Entry
 
 PlayerSettings = Annotated[
     list[str] | None,
@@ -156,7 +156,7 @@ def match(
     from zerosum.arena import MatchSettings
     from zerosum.arena.suite import SuiteWords
     from zerosum.base.errors import SettingsError, printable
-    from zerosum.play.contestants import Entry
+    from zerosum.play.entries import Entry
     from zerosum.run.report import score_json
 
     test: dict[str, object] = {"--model": model, "--alpha": alpha, "--beta": beta}
@@ -290,7 +290,7 @@ def tournament(
 
     from zerosum.arena import MatchSettings
     from zerosum.base.errors import SettingsError, printable
-    from zerosum.play.contestants import parse_entries
+    from zerosum.play.entries import parse_entries
 
     settings = MatchSettings(games, seed, max_games_at_once=concurrency, format=cast("Format", format))
     entries = parse_entries(players, each or [])
@@ -346,7 +346,7 @@ def ladder(
     """Rate a player on a scale of opponents by the most informative games; random play is 0."""
     from zerosum.ladder.command import place
     from zerosum.ladder.placement import LadderSettings
-    from zerosum.play.contestants import Entry
+    from zerosum.play.entries import Entry
 
     if not player:
         refuse("there is no PLAYER to have it", {"--player": has})

@@ -82,7 +82,7 @@ def generate(
     seed: Annotated[int, seed_option("openings and numbers of nodes")] = 0,
 ) -> None:
     """Have engines play games to learn from, with their evaluations; the same command continues after a stop."""
-    from zerosum.play.contestants import Entry
+    from zerosum.play.entries import Entry
     from zerosum.run.generation import GenerationSettings, generate_games
 
     settings = GenerationSettings(

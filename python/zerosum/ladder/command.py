@@ -13,8 +13,8 @@ from zerosum.games import Rules, make
 from zerosum.ladder.placement import MOST_AT_ONCE, LadderSettings, Placement, arena_play
 from zerosum.ladder.results import Results
 from zerosum.ladder.rungs import Rung, known_scores, rungs_of
-from zerosum.play.contestants import Entry, enter
-from zerosum.play.player import RANDOM, Contestant, ProgramContestant, SearchContestant
+from zerosum.play.contestant import RANDOM, Contestant, ProgramContestant, SearchContestant
+from zerosum.play.entries import Entry, enter
 
 Write = Callable[[str], None]
 

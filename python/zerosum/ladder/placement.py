@@ -24,7 +24,7 @@ from zerosum.contest.sprt import Tally
 from zerosum.games import Rules
 from zerosum.ladder.results import PlayedPair, Results
 from zerosum.ladder.rungs import Rung
-from zerosum.play.player import RANDOM, Contestant
+from zerosum.play.contestant import RANDOM, Contestant
 
 MOST_AT_ONCE = 16
 """Most games of one pair before the next pair is chosen."""

@@ -19,7 +19,8 @@ from zerosum.contest.ratings import PairScore, Prior
 from zerosum.external.opponents import Opponent, opponents_of
 from zerosum.games import Rules, measure_game
 from zerosum.games.rules import rules_name, with_usual_encoding
-from zerosum.play.player import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, ProgramContestant, parse_player
+from zerosum.play.contestant import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, ProgramContestant
+from zerosum.play.own_contestants import parse_player
 
 DEPTHS = (1, 2, 3, 4, 5, 6, 8)
 """Depths of alpha-beta, as far as a move takes no more than about `MOST_NODES`."""

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from zerosum.games import make
 from zerosum.ladder.command import placement_of
 from zerosum.ladder.placement import LadderSettings, Placement
-from zerosum.play.contestants import Entry
-from zerosum.play.player import ROLLOUTS, SearchContestant
+from zerosum.play.contestant import ROLLOUTS, SearchContestant
+from zerosum.play.entries import Entry
 from zerosum.play.skill import Level, Levels
 
 SKILLS = (0, 5, 10, 15, 19)

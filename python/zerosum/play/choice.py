@@ -18,20 +18,10 @@ from zerosum.games import Rules, make
 from zerosum.games.rules import NO_PLY_CAP, without_ply_cap
 from zerosum.network import CheckpointInfo
 from zerosum.play.bundled import bundled_network, is_bundled, read_card
-from zerosum.play.player import (
-    ALPHA_BETA,
-    DEFAULT_ROLLOUTS,
-    RANDOM,
-    ROLLOUTS,
-    Player,
-    existing_run,
-    learned_game,
-    load_player,
-    rollouts,
-    search_contestant,
-    split_player,
-)
-from zerosum.play.runs import find_run, means_game, network_at, newest_run, runs_directory
+from zerosum.play.contestant import ALPHA_BETA, DEFAULT_ROLLOUTS, RANDOM, ROLLOUTS, rollouts
+from zerosum.play.own_contestants import existing_run, search_contestant
+from zerosum.play.player import Player, learned_game, load_player
+from zerosum.play.runs import find_run, means_game, network_at, newest_run, runs_directory, split_player
 
 BUNDLED_NAME = "zerosum's network"
 """The name of a player with a network of the package."""

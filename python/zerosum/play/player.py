@@ -1,54 +1,39 @@
 """A player: rules, an evaluator and search settings. `Player.analyse` searches a position.
 
-    player = load_player("runs/demo")
-    print(player.analyse("4 4 3", num_simulations=800))
-
-A `Contestant` describes a player of a match: `parse_player` makes one from a command line's words, and `zerosum.arena`
-seats it at many boards.
+player = load_player("runs/demo")
+print(player.analyse("4 4 3", num_simulations=800))
 """
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum._core import MAX_ALPHA_BETA_DEPTH, core_game_names
-from zerosum.base.errors import DataError, GameError, SettingsError, near, nearest, printable
+from zerosum._core import core_game_names
+from zerosum.base.errors import DataError, GameError, SettingsError, printable
 from zerosum.base.settings import from_mapping, num_cores, read_settings
-from zerosum.contest.adjudication import ResignRule
-from zerosum.contest.mover import Program, Terms
-from zerosum.evaluators import Evaluator, EvaluatorConfig, RolloutEvaluator, make_evaluator
+from zerosum.evaluators import Evaluator, EvaluatorConfig, make_evaluator
 from zerosum.evaluators.evaluator import NetworkEvaluator
 from zerosum.evaluators.ownership import OwnershipNetwork, has_ownership
-from zerosum.games import Rules, State, make, measure_game, openspiel, state_after
+from zerosum.games import Rules, State, make, openspiel, state_after
 from zerosum.games.python_game import Game, split_name
 from zerosum.games.rules import with_planes_of
 from zerosum.games.source_files import OBJECT, differing, kept_name, rules_files
 from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
 from zerosum.network.checkpoint import require_encoder
 from zerosum.play.analysis import Analysis
-from zerosum.play.bundled import bundled_network
 from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.fit import rules_for
-from zerosum.play.runs import find_run, means_game, run_names, runs_directory
+from zerosum.play.runs import split_player
 from zerosum.search import SearchConfig, new_search
-
-ROLLOUTS = "rollouts"
-DEFAULT_ROLLOUTS = 1000
-"""Default number of simulations per move of the `rollouts` player."""
-ALPHA_BETA = "alphabeta"
-DEFAULT_DEPTH = 3
-"""Default depth of the `alphabeta` player, in plies."""
-
 
 LEAVES_A_BATCH = 16
 """Leaves per batch of a search by time: a CPU evaluates sixteen in little more time than one."""
@@ -205,210 +190,6 @@ def require_seconds(seconds: float) -> float:
     return seconds
 
 
-class Contestant(Protocol):
-    """The description of a player of a match: `SearchContestant`, `ProgramContestant`, `AlphaBeta` or `RandomPlay`.
-
-    Each is a frozen dataclass and raises SettingsError for terms that its kind cannot use.
-    """
-
-    @property
-    def name(self) -> str:
-        """The name in results and files."""
-
-    @property
-    def terms(self) -> Terms:
-        """The player's time and limits per move."""
-
-    @property
-    def resign(self) -> ResignRule | None:
-        """The rule by which the match resigns for the player; None if never."""
-
-    def description(self) -> dict[str, Any]:
-        """Everything else that its moves depend on, ready for JSON."""
-
-
-@dataclass(frozen=True)
-class SearchContestant:
-    """A search of ours with an evaluator."""
-
-    name: str
-    evaluator: Evaluator
-    search: SearchConfig = SearchConfig()
-    """`num_simulations` applies if `terms` have neither nodes nor a time."""
-    terms: Terms = Terms()
-    sampled_plies: int = 0
-    """Number of first plies in which moves are drawn in proportion to their visits."""
-    temperature: float = 0.0
-    """The temperature at which all moves are drawn (`zerosum.play.skill.drawn_action`); 0 plays the best."""
-    resign: ResignRule | None = None
-    network: str = ""
-    """Identity of the evaluator's network: "step 1200, of 2026-01-31T12:00:00"."""
-    planes_of: Rules | None = None
-    """A game with the planes that the network takes; None if they are those of every game that it plays."""
-
-    def __post_init__(self) -> None:
-        if self.terms.depth is not None:
-            raise _no_depth(self.name, self.terms)
-        if not self.terms.has_clock:
-            _require_no_time_management(self.name, self.terms)
-        if self.sampled_plies < 0:
-            raise not_sampled(self.name, self.sampled_plies)
-        if self.temperature and self.sampled_plies:
-            raise SettingsError(
-                f"{self.name} has a temperature of {self.temperature:g} and sampled_plies={self.sampled_plies}: set one"
-                " of them only."
-            )
-
-    def description(self) -> dict[str, Any]:
-        """Everything else that its moves depend on, ready for JSON."""
-        drawn = {"temperature": self.temperature} if self.temperature else {}
-        return {"network": self.network, "search": asdict(self.search), "sampled plies": self.sampled_plies, **drawn}
-
-    @property
-    def num_simulations(self) -> int:
-        """Simulations of a move without a clock."""
-        return self.terms.nodes or self.search.num_simulations
-
-    def rules(self, game: Rules) -> Rules:
-        """The rules that are played, with the planes of the network. Both games share their states."""
-        return game if self.planes_of is None else with_planes_of(game, self.planes_of)
-
-    def player(self, game: Rules, *, num_batches: int = 1) -> Player:
-        """The player for one board, which keeps `num_batches` batches at the evaluator in a search by time."""
-        return Player(self.rules(game), self.evaluator, self.search, name=self.name, num_batches=num_batches)
-
-
-@dataclass(frozen=True)
-class ProgramContestant:
-    """A program that plays moves, such as an engine (`EngineCommand`)."""
-
-    name: str
-    program: Program
-    terms: Terms = Terms()
-    resign: ResignRule | None = None
-
-    def __post_init__(self) -> None:
-        _require_no_management(self.name, self.terms)
-
-    def description(self) -> dict[str, Any]:
-        """Everything else that its moves depend on, ready for JSON."""
-        return {"program": repr(self.program)}
-
-
-@dataclass(frozen=True)
-class AlphaBeta:
-    """Alpha-beta search of a fixed depth with a plain material count: it plays any game and learns nothing.
-
-    It is `zerosum._core.Game.alpha_beta`: `depth` plies without quiescence search; a result outweighs material.
-    """
-
-    name: str
-    depth: int
-    terms: Terms = Terms()
-    """Only a clock is allowed."""
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.depth <= MAX_ALPHA_BETA_DEPTH:
-            raise SettingsError(f"{ALPHA_BETA}@{self.depth}: expected a depth of 1 to {MAX_ALPHA_BETA_DEPTH} plies.")
-        _require_clock_alone(self.name, self.terms, "its depth is the number after the @")
-
-    @property
-    def resign(self) -> None:
-        """None: it does not evaluate its position."""
-
-    def description(self) -> dict[str, Any]:
-        """Everything else that its moves depend on, ready for JSON."""
-        return {}
-
-
-@dataclass(frozen=True)
-class RandomPlay:
-    """Uniformly random moves: the zero of every rating."""
-
-    name: str = "random"
-    terms: Terms = Terms()
-    """Only a clock is allowed."""
-
-    def __post_init__(self) -> None:
-        _require_clock_alone(self.name, self.terms, "random play does not search")
-
-    @property
-    def resign(self) -> None:
-        """None: it does not evaluate its position."""
-
-    def description(self) -> dict[str, Any]:
-        """Everything else that its moves depend on, ready for JSON."""
-        return {}
-
-
-OwnContestant = SearchContestant | AlphaBeta | RandomPlay
-"""The results of `parse_player`."""
-
-
-def _no_depth(name: str, terms: Terms) -> SettingsError:
-    return SettingsError(f"{name} has a depth of {terms.depth}, which only engines take: use nodes.")
-
-
-def _require_no_management(name: str, terms: Terms) -> None:
-    if terms.time_config != Terms().time_config:
-        said = f"manager={terms.manager} and overhead={terms.overhead_s:g}"
-        raise SettingsError(f"{name} has {said}, which only our own searches with a clock take.")
-
-
-def _require_no_time_management(name: str, terms: Terms) -> None:
-    _require_no_management(name, terms)
-    if terms.ponder:
-        raise SettingsError(
-            f"{name} cannot ponder, as engines and our own searches with a clock do: add tc or st, or leave it out."
-        )
-
-
-def _require_clock_alone(name: str, terms: Terms, why_no_nodes: str) -> None:
-    if terms.depth is not None:
-        raise _no_depth(name, terms)
-    if terms.nodes is not None:
-        raise SettingsError(f"{name} has {terms.nodes} nodes, but {why_no_nodes}.")
-    _require_no_time_management(name, terms)
-
-
-def not_sampled(name: str, num_plies: int) -> SettingsError:
-    """The error for a player whose first moves cannot be sampled."""
-    return SettingsError(
-        f"{name} cannot sample its moves in the first {num_plies} plies: expected a run, a checkpoint or rollouts, and"
-        " a number of at least 0."
-    )
-
-
-RANDOM = RandomPlay()
-
-
-def alpha_beta(depth: int) -> AlphaBeta:
-    """Alpha-beta search of this depth. Raises SettingsError if it is out of range."""
-    return AlphaBeta(f"{ALPHA_BETA}@{depth}", depth)
-
-
-def rollouts(game: Rules, num_simulations: int, *, seed: int) -> SearchContestant:
-    """Pure Monte Carlo tree search: equal priors, one random game per simulation, a new tree for every move.
-
-    c_init is in proportion to the number of legal moves, so that c * P is about 0.6 in any game: of the values tried on
-    Connect Four none was stronger (0.3 to 1.5 scored 30 to 50 % against it at 1000 and 4000 simulations). Exact bounds
-    would make it stronger (56 % at 1000 simulations, 58 % at 100), but no longer pure.
-
-    Each call advances the evaluator's random numbers, so make a new contestant to repeat a game.
-    """
-    search = SearchConfig(
-        num_simulations=num_simulations,
-        c_init=min(0.6 * measure_game(game).legal_actions, 100.0),  # 100 is the maximum of c_init
-        c_factor=0.0,
-        unvisited_value="parent",
-        unvisited_reduction=0.0,
-        root_noise_fraction=0.0,
-        exact_bounds=False,
-        reuse_tree=False,
-    )
-    return SearchContestant(f"{ROLLOUTS}@{num_simulations}", RolloutEvaluator(seed=seed), search)
-
-
 def load_player(
     path: str | Path,
     *,
@@ -431,12 +212,12 @@ def load_player(
         SettingsError: a setting is out of range, or the backend cannot be used.
     """
     path = Path(path)
-    checkpoint, run = load_checkpoint(path), _read_run_config(path)
+    checkpoint, run = load_checkpoint(path), read_run_config(path)
     info = checkpoint.info
     game = game or learned_game(path, info)
-    rules, search = rules_for(info, make(game)), _search_of(run, num_simulations)
+    rules, search = rules_for(info, make(game)), search_of_run(run, num_simulations)
     num_batches, by_time = (2, LEAVES_A_BATCH_ON_GPU) if EvaluatorConfig(backend).on_gpu else (num_cores(), batch_size)
-    evaluator = _evaluator_of(
+    evaluator = network_evaluator(
         checkpoint,
         rules,
         backend=backend,
@@ -463,7 +244,7 @@ def learned_game(path: Path, info: CheckpointInfo) -> Rules:
         GameError: the game cannot be loaded, or it is a game of your own and the checkpoint lies outside of its run.
         DataError: the run's settings are damaged.
     """
-    name = _read_run_config(path).get("game") or info.full_name
+    name = read_run_config(path).get("game") or info.full_name
     is_known = info.game in core_game_names() or info.game.startswith(openspiel.PREFIX)
     if name.startswith(OBJECT):
         raise GameError(
@@ -500,110 +281,26 @@ def _own_rules(path: Path, name: str) -> str:
     return name
 
 
-def search_contestant(text: str, game: Rules, *, batch_size: int = 32, seed: int = 0) -> SearchContestant:
-    """A player that searches, in the words of `parse_player`.
-
-    Raises:
-        SettingsError, DataError: as `parse_player`, or the player does not search by simulations.
-    """
-    player = parse_player(text, game, batch_size=batch_size, seed=seed)
-    if not isinstance(player, SearchContestant):
-        raise _no_search(player.name)
-    return player
-
-
-def parse_player(
-    text: str, game: Rules, *, batch_size: int = 32, num_threads: int = 1, backend: str = "auto", seed: int = 0
-) -> OwnContestant:
-    """The player that the words of a command line name.
-
-        random        uniformly random moves
-        alphabeta     alpha-beta search that counts material; `@N` is its depth in plies
-        rollouts      pure Monte Carlo tree search with random games
-        runs/demo     the newest checkpoint of a run, or of a directory of checkpoints, or one checkpoint's JSON
-        demo          the same of a run in the directory of runs
-        connect4      the newest run of a game
-
-    With `@N` all players after alphabeta search N simulations per move: "runs/demo@100". `batch_size` is the usual
-    number of positions per batch of the network (half of a match's games wait for each side), `num_threads` the number
-    of threads that evaluate at once, and `seed` the seed of rollouts.
-
-    Raises:
-        SettingsError: the player is unknown, or a number is out of range.
-        DataError: a checkpoint is damaged, or its network does not fit the game.
-    """
-    word, num_simulations = split_player(text)
-    if word == RANDOM.name:
-        if num_simulations is not None:
-            raise SettingsError(f"{text!r}: random play does not search, so it takes no number of simulations.")
-        return RANDOM
-    if word == ALPHA_BETA:
-        return alpha_beta(DEFAULT_DEPTH if num_simulations is None else num_simulations)
-    if word == ROLLOUTS:
-        return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
-    path = existing_run(word)
-    search = _search_of(_read_run_config(path), num_simulations)
-    checkpoint = load_checkpoint(path)
-    own = rules_for(checkpoint.info, game)
-    evaluator = _evaluator_of(checkpoint, own, backend=backend, batch_size=batch_size, num_threads=num_threads)
-    name = f"{word}@{search.num_simulations}"
-    return SearchContestant(name, evaluator, search, network=network_name(checkpoint.info), planes_of=own)
-
-
 def network_name(info: CheckpointInfo) -> str:
     """The identity of a network, for results and files."""
     return f"step {info.step}, of {info.created_at}"
 
 
-def _no_search(name: str) -> SettingsError:
-    what = "a search that values its moves" if name.startswith(ALPHA_BETA) else "a search"
-    return SettingsError(f"{name!r} plays without {what}: use 'rollouts@10' instead, which is weak, too.")
-
-
-def split_player(text: str) -> tuple[str, int | None]:
-    """The player's word, and the number after the @, if there is one."""
-    match = re.fullmatch(r"(.+)@(\d+)", text)
-    return (match[1], int(match[2])) if match else (text, None)
-
-
-def existing_run(word: str, *, runs: Path | None = None) -> Path:
-    """The run or checkpoint that is named as a player, as in `find_run`, or else the package's network of a game.
-
-    Raises:
-        SettingsError: none is found.
-    """
-    path = find_run(word, runs=runs)
-    if path is None and means_game(word):
-        path = bundled_network(make(word))
-        if path is not None:
-            return path
-        raise SettingsError(
-            f"No run in {(runs or runs_directory()).absolute()} has learned {word}: name another player."
-        )
-    if path is None:
-        games = near(word, core_game_names())  # a game's newest run is a player, too
-        words = (RANDOM.name, ALPHA_BETA, ROLLOUTS, *run_names(runs), *games)
-        raise SettingsError(
-            f"unknown player {word!r}: {nearest(word, words)} and the path of a run or checkpoint."
-            f" {ROLLOUTS.capitalize()} and paths with @N search N simulations per move, {ALPHA_BETA} N plies."
-        )
-    return path
-
-
-def _evaluator_of(
+def network_evaluator(
     checkpoint: Checkpoint, game: Rules, *, backend: str, batch_size: int, num_threads: int = 1
 ) -> Evaluator:
+    """The evaluator of a checkpoint's network, which must know the game's planes. Raises DataError if it does not."""
     require_encoder(checkpoint.info, game.spec)
     return make_evaluator(checkpoint, EvaluatorConfig(backend), batch_size=batch_size, num_threads=num_threads)
 
 
-def _search_of(run: dict[str, Any], num_simulations: int | None) -> SearchConfig:
+def search_of_run(run: dict[str, Any], num_simulations: int | None) -> SearchConfig:
     """The search settings of a run, with another number of simulations if one is given."""
     search = from_mapping(SearchConfig, run.get("search", {}), "search")
     return search if num_simulations is None else replace(search, num_simulations=num_simulations)
 
 
-def _read_run_config(path: Path) -> dict[str, Any]:
+def read_run_config(path: Path) -> dict[str, Any]:
     """The `config.toml` of the run that a path belongs to; empty if it lies outside of any run."""
     file = _run_directory(path) / "config.toml"
     if not file.is_file():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from pathlib import Path
 
 from zerosum.base.errors import DataError
@@ -40,6 +41,12 @@ def find_run(word: str, *, runs: Path | None = None) -> Path | None:
     if word and not path.is_absolute() and _is_run(named):
         return named
     return path if word and path.exists() else None
+
+
+def split_player(text: str) -> tuple[str, int | None]:
+    """The player's word, and the number after the @, if there is one."""
+    match = re.fullmatch(r"(.+)@(\d+)", text)
+    return (match[1], int(match[2])) if match else (text, None)
 
 
 def means_game(word: str) -> bool:

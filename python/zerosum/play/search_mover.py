@@ -17,9 +17,9 @@ from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover
 from zerosum.contest.time_manager import Progress, TimeManager
 from zerosum.games import Rules, State, measure_game, start_state
 from zerosum.play.analysis import Analysis, win_rate
+from zerosum.play.contestant import SearchContestant
 from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.followed_search import FollowedSearch
-from zerosum.play.player import SearchContestant
 from zerosum.play.skill import drawn_action
 
 

@@ -21,7 +21,8 @@ from zerosum.base.files import replace_durably
 from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules, make
 from zerosum.games.rules import given_options
-from zerosum.play.player import Contestant, SearchContestant, split_player
+from zerosum.play.contestant import Contestant, SearchContestant
+from zerosum.play.runs import split_player
 from zerosum.search import SearchConfig
 
 MOST_SKILL = 20
@@ -117,7 +118,7 @@ class Levels:
     game: str
     """The game's full name."""
     player: str
-    """`rollouts`, or the network's identity (`zerosum.play.player.SearchContestant.network`)."""
+    """`rollouts`, or the network's identity (`zerosum.play.contestant.SearchContestant.network`)."""
     levels: tuple[Level, ...]
     """At least two levels, ordered by skill."""
 

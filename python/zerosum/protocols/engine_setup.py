@@ -23,7 +23,8 @@ from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules
 from zerosum.games.rules import without_ply_cap
 from zerosum.play.choice import ChosenPlayer, choose_player, usual_network, usual_rollouts
-from zerosum.play.player import MOST_SIMULATIONS, ROLLOUTS, Player, network_name
+from zerosum.play.contestant import ROLLOUTS
+from zerosum.play.player import MOST_SIMULATIONS, Player, network_name
 from zerosum.play.runs import network_at
 from zerosum.play.skill import HIGHEST_TEMPERATURE, MOST_SKILL, levels_of, skilled_search, temperature_of
 from zerosum.protocols.engine_options import OWN, OfferedOption, button, check, combo, decimal, spin, text

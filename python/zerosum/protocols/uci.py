@@ -13,8 +13,8 @@ from zerosum.games import Rules, make
 from zerosum.games.rules import given_options, plays_chess960
 from zerosum.play.analysis import AnalysisLine
 from zerosum.play.choice import describe_network
+from zerosum.play.contestant import ROLLOUTS
 from zerosum.play.fit import fits
-from zerosum.play.player import ROLLOUTS
 from zerosum.protocols.engine_options import INERT, OfferedOption, check, combo, text
 from zerosum.protocols.engine_setup import EngineSetup, path_of
 from zerosum.protocols.line_engine import LineEngine

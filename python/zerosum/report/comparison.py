@@ -7,7 +7,8 @@ from pathlib import Path
 
 from zerosum.arena import play_match
 from zerosum.base.errors import SettingsError, printable
-from zerosum.play.player import SearchContestant, load_player
+from zerosum.play.contestant import SearchContestant
+from zerosum.play.player import load_player
 from zerosum.report.page import write_page
 from zerosum.report.run_data import differing_settings, families, read_run
 from zerosum.run.strength import player_name

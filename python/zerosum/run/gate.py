@@ -22,7 +22,7 @@ from zerosum.evaluators import make_evaluator
 from zerosum.games import Rules
 from zerosum.network import Checkpoint, load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, mark_best
-from zerosum.play.player import SearchContestant
+from zerosum.play.contestant import SearchContestant
 from zerosum.run.config import RunConfig
 from zerosum.run.rating_games import GAMES_AT_ONCE, rating_search
 from zerosum.run.strength import player_name

@@ -28,8 +28,8 @@ from zerosum.contest.adjudication import DrawRule, Score
 from zerosum.contest.centipawns import coefficient_of, value_of
 from zerosum.contest.mover import EngineLimits, EngineMove, Mover, Program
 from zerosum.games import Rules, make, start_state
-from zerosum.play.contestants import Entry
-from zerosum.play.player import Contestant, ProgramContestant
+from zerosum.play.contestant import Contestant, ProgramContestant
+from zerosum.play.entries import Entry
 from zerosum.replay.game_store import GameStore
 from zerosum.run.config import game_name
 from zerosum.run.game_import import open_records, rules_of_records

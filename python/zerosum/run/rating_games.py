@@ -11,7 +11,7 @@ from zerosum.arena import play_match
 from zerosum.evaluators import Evaluator, EvaluatorConfig, make_evaluator
 from zerosum.games import Rules
 from zerosum.network import Checkpoint
-from zerosum.play.player import RANDOM, Contestant, SearchContestant, rollouts
+from zerosum.play.contestant import RANDOM, Contestant, SearchContestant, rollouts
 from zerosum.run.config import RunConfig
 from zerosum.search import SearchConfig
 

@@ -23,7 +23,8 @@ from zerosum.network import NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoints_to_play, list_checkpoints, read_info
 from zerosum.network.weights import num_parameters
 from zerosum.play.bundled import is_bundled, read_card
-from zerosum.play.player import RANDOM, Contestant, Player, SearchContestant, load_player, rollouts
+from zerosum.play.contestant import RANDOM, Contestant, SearchContestant, rollouts
+from zerosum.play.player import Player, load_player
 from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word, train_text
 from zerosum.run.held_out import HeldOutFile, held_out_table
 from zerosum.run.metrics import MetricsRow, read_metrics

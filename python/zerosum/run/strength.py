@@ -25,7 +25,7 @@ from zerosum.evaluators import Evaluator
 from zerosum.games import Rules, measure_game
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path
-from zerosum.play.player import RANDOM
+from zerosum.play.contestant import RANDOM
 from zerosum.run.config import RunConfig
 from zerosum.run.rating_games import (
     GAMES_AT_ONCE,

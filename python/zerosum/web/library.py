@@ -26,21 +26,19 @@ from zerosum.network import CheckpointInfo
 from zerosum.network.checkpoint import list_checkpoints, read_info
 from zerosum.play.bundled import bundled_networks
 from zerosum.play.choice import BUNDLED_NAME
-from zerosum.play.fit import fits
-from zerosum.play.player import (
+from zerosum.play.contestant import (
     ALPHA_BETA,
     DEFAULT_DEPTH,
     DEFAULT_ROLLOUTS,
     RANDOM,
     ROLLOUTS,
     AlphaBeta,
-    Player,
     RandomPlay,
     alpha_beta,
-    load_player,
-    network_name,
     rollouts,
 )
+from zerosum.play.fit import fits
+from zerosum.play.player import Player, load_player, network_name
 from zerosum.play.skill import Levels, levels_of
 from zerosum.web.limits import Limits
 

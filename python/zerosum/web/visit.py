@@ -23,7 +23,8 @@ from zerosum._core import uniform
 from zerosum.analysis.query_fields import Fields, QueryError
 from zerosum.base.errors import GameError, SettingsError, ZerosumError, printable
 from zerosum.games import Rules
-from zerosum.play.player import AlphaBeta, Player, RandomPlay
+from zerosum.play.contestant import AlphaBeta, RandomPlay
+from zerosum.play.player import Player
 from zerosum.play.skill import MOST_SKILL, drawn_action, simulations_of, skilled_search, temperature_of
 from zerosum.web import catalogue, growth_requests, match_requests, run_requests, study_requests
 from zerosum.web.analyses import analysis_json

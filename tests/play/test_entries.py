@@ -18,8 +18,8 @@ from zerosum.external import profiles
 from zerosum.external.engine import EngineCommand
 from zerosum.external.profiles import profile_of
 from zerosum.games import make
-from zerosum.play.contestants import Entry, enter, sharing_evaluator
-from zerosum.play.player import RANDOM
+from zerosum.play.contestant import RANDOM
+from zerosum.play.entries import Entry, enter, sharing_evaluator
 
 FAKE = Path(__file__).parents[1] / "fake_engine.py"
 CHESS, CONNECT4 = make("chess"), make("connect4")

@@ -1,6 +1,6 @@
 """The words for players of a match on a command line: our own players, and other people's engines.
 
-    random, rollouts, runs/demo     our own, also alphabeta: see `zerosum.play.player.parse_player`
+    random, rollouts, runs/demo     our own, also alphabeta: see `parse_player` in `own_contestants.py`
     stockfish                       an engine known by name (`external/opponents.py`), if it plays the game
     uci:COMMAND                     any engine by its command, `'uci:./stockfish-8 --quiet'`; also usi: and gtp:
 
@@ -39,7 +39,7 @@ from zerosum.external.engine import GTP_PONDERS, PROTOCOLS, EngineCommand
 from zerosum.external.opponents import find_opponent, opponents_of
 from zerosum.external.profiles import profile_of
 from zerosum.games import Rules
-from zerosum.play.player import (
+from zerosum.play.contestant import (
     ALPHA_BETA,
     RANDOM,
     ROLLOUTS,
@@ -49,8 +49,8 @@ from zerosum.play.player import (
     ProgramContestant,
     SearchContestant,
     not_sampled,
-    parse_player,
 )
+from zerosum.play.own_contestants import parse_player
 from zerosum.play.runs import find_run, means_game, run_names
 from zerosum.play.skill import MOST_SKILL, with_skill
 

@@ -1,0 +1,231 @@
+"""Descriptions of the players of a match, which `zerosum.arena` seats at many boards.
+
+A search of ours, another program, alpha-beta search, or random play. `own_contestants.py` makes ours from words,
+`entries.py` all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from zerosum._core import MAX_ALPHA_BETA_DEPTH
+from zerosum.base.errors import SettingsError
+from zerosum.contest.adjudication import ResignRule
+from zerosum.contest.mover import Program, Terms
+from zerosum.evaluators import Evaluator, RolloutEvaluator
+from zerosum.games import Rules, measure_game
+from zerosum.games.rules import with_planes_of
+from zerosum.play.player import Player
+from zerosum.search import SearchConfig
+
+ROLLOUTS = "rollouts"
+DEFAULT_ROLLOUTS = 1000
+"""Default number of simulations per move of the `rollouts` player."""
+ALPHA_BETA = "alphabeta"
+DEFAULT_DEPTH = 3
+"""Default depth of the `alphabeta` player, in plies."""
+
+
+class Contestant(Protocol):
+    """The description of a player of a match: `SearchContestant`, `ProgramContestant`, `AlphaBeta` or `RandomPlay`.
+
+    Each is a frozen dataclass and raises SettingsError for terms that its kind cannot use.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in results and files."""
+
+    @property
+    def terms(self) -> Terms:
+        """The player's time and limits per move."""
+
+    @property
+    def resign(self) -> ResignRule | None:
+        """The rule by which the match resigns for the player; None if never."""
+
+    def description(self) -> dict[str, Any]:
+        """Everything else that its moves depend on, ready for JSON."""
+
+
+@dataclass(frozen=True)
+class SearchContestant:
+    """A search of ours with an evaluator."""
+
+    name: str
+    evaluator: Evaluator
+    search: SearchConfig = SearchConfig()
+    """`num_simulations` applies if `terms` have neither nodes nor a time."""
+    terms: Terms = Terms()
+    sampled_plies: int = 0
+    """Number of first plies in which moves are drawn in proportion to their visits."""
+    temperature: float = 0.0
+    """The temperature at which all moves are drawn (`zerosum.play.skill.drawn_action`); 0 plays the best."""
+    resign: ResignRule | None = None
+    network: str = ""
+    """Identity of the evaluator's network: "step 1200, of 2026-01-31T12:00:00"."""
+    planes_of: Rules | None = None
+    """A game with the planes that the network takes; None if they are those of every game that it plays."""
+
+    def __post_init__(self) -> None:
+        if self.terms.depth is not None:
+            raise _no_depth(self.name, self.terms)
+        if not self.terms.has_clock:
+            _require_no_time_management(self.name, self.terms)
+        if self.sampled_plies < 0:
+            raise not_sampled(self.name, self.sampled_plies)
+        if self.temperature and self.sampled_plies:
+            raise SettingsError(
+                f"{self.name} has a temperature of {self.temperature:g} and sampled_plies={self.sampled_plies}: set one"
+                " of them only."
+            )
+
+    def description(self) -> dict[str, Any]:
+        """Everything else that its moves depend on, ready for JSON."""
+        drawn = {"temperature": self.temperature} if self.temperature else {}
+        return {"network": self.network, "search": asdict(self.search), "sampled plies": self.sampled_plies, **drawn}
+
+    @property
+    def num_simulations(self) -> int:
+        """Simulations of a move without a clock."""
+        return self.terms.nodes or self.search.num_simulations
+
+    def rules(self, game: Rules) -> Rules:
+        """The rules that are played, with the planes of the network. Both games share their states."""
+        return game if self.planes_of is None else with_planes_of(game, self.planes_of)
+
+    def player(self, game: Rules, *, num_batches: int = 1) -> Player:
+        """The player for one board, which keeps `num_batches` batches at the evaluator in a search by time."""
+        return Player(self.rules(game), self.evaluator, self.search, name=self.name, num_batches=num_batches)
+
+
+@dataclass(frozen=True)
+class ProgramContestant:
+    """A program that plays moves, such as an engine (`EngineCommand`)."""
+
+    name: str
+    program: Program
+    terms: Terms = Terms()
+    resign: ResignRule | None = None
+
+    def __post_init__(self) -> None:
+        _require_no_management(self.name, self.terms)
+
+    def description(self) -> dict[str, Any]:
+        """Everything else that its moves depend on, ready for JSON."""
+        return {"program": repr(self.program)}
+
+
+@dataclass(frozen=True)
+class AlphaBeta:
+    """Alpha-beta search of a fixed depth with a plain material count: it plays any game and learns nothing.
+
+    It is `zerosum._core.Game.alpha_beta`: `depth` plies without quiescence search; a result outweighs material.
+    """
+
+    name: str
+    depth: int
+    terms: Terms = Terms()
+    """Only a clock is allowed."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.depth <= MAX_ALPHA_BETA_DEPTH:
+            raise SettingsError(f"{ALPHA_BETA}@{self.depth}: expected a depth of 1 to {MAX_ALPHA_BETA_DEPTH} plies.")
+        _require_clock_alone(self.name, self.terms, "its depth is the number after the @")
+
+    @property
+    def resign(self) -> None:
+        """None: it does not evaluate its position."""
+
+    def description(self) -> dict[str, Any]:
+        """Everything else that its moves depend on, ready for JSON."""
+        return {}
+
+
+@dataclass(frozen=True)
+class RandomPlay:
+    """Uniformly random moves: the zero of every rating."""
+
+    name: str = "random"
+    terms: Terms = Terms()
+    """Only a clock is allowed."""
+
+    def __post_init__(self) -> None:
+        _require_clock_alone(self.name, self.terms, "random play does not search")
+
+    @property
+    def resign(self) -> None:
+        """None: it does not evaluate its position."""
+
+    def description(self) -> dict[str, Any]:
+        """Everything else that its moves depend on, ready for JSON."""
+        return {}
+
+
+OwnContestant = SearchContestant | AlphaBeta | RandomPlay
+"""The results of `parse_player`."""
+
+
+def _no_depth(name: str, terms: Terms) -> SettingsError:
+    return SettingsError(f"{name} has a depth of {terms.depth}, which only engines take: use nodes.")
+
+
+def _require_no_management(name: str, terms: Terms) -> None:
+    if terms.time_config != Terms().time_config:
+        said = f"manager={terms.manager} and overhead={terms.overhead_s:g}"
+        raise SettingsError(f"{name} has {said}, which only our own searches with a clock take.")
+
+
+def _require_no_time_management(name: str, terms: Terms) -> None:
+    _require_no_management(name, terms)
+    if terms.ponder:
+        raise SettingsError(
+            f"{name} cannot ponder, as engines and our own searches with a clock do: add tc or st, or leave it out."
+        )
+
+
+def _require_clock_alone(name: str, terms: Terms, why_no_nodes: str) -> None:
+    if terms.depth is not None:
+        raise _no_depth(name, terms)
+    if terms.nodes is not None:
+        raise SettingsError(f"{name} has {terms.nodes} nodes, but {why_no_nodes}.")
+    _require_no_time_management(name, terms)
+
+
+def not_sampled(name: str, num_plies: int) -> SettingsError:
+    """The error for a player whose first moves cannot be sampled."""
+    return SettingsError(
+        f"{name} cannot sample its moves in the first {num_plies} plies: expected a run, a checkpoint or rollouts, and"
+        " a number of at least 0."
+    )
+
+
+RANDOM = RandomPlay()
+
+
+def alpha_beta(depth: int) -> AlphaBeta:
+    """Alpha-beta search of this depth. Raises SettingsError if it is out of range."""
+    return AlphaBeta(f"{ALPHA_BETA}@{depth}", depth)
+
+
+def rollouts(game: Rules, num_simulations: int, *, seed: int) -> SearchContestant:
+    """Pure Monte Carlo tree search: equal priors, one random game per simulation, a new tree for every move.
+
+    c_init is in proportion to the number of legal moves, so that c * P is about 0.6 in any game: of the values tried on
+    Connect Four none was stronger (0.3 to 1.5 scored 30 to 50 % against it at 1000 and 4000 simulations). Exact bounds
+    would make it stronger (56 % at 1000 simulations, 58 % at 100), but no longer pure.
+
+    Each call advances the evaluator's random numbers, so make a new contestant to repeat a game.
+    """
+    search = SearchConfig(
+        num_simulations=num_simulations,
+        c_init=min(0.6 * measure_game(game).legal_actions, 100.0),  # 100 is the maximum of c_init
+        c_factor=0.0,
+        unvisited_value="parent",
+        unvisited_reduction=0.0,
+        root_noise_fraction=0.0,
+        exact_bounds=False,
+        reuse_tree=False,
+    )
+    return SearchContestant(f"{ROLLOUTS}@{num_simulations}", RolloutEvaluator(seed=seed), search)

@@ -1,0 +1,104 @@
+"""Our own players of a match, from the words of a command line: `parse_player`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from zerosum._core import core_game_names
+from zerosum.base.errors import SettingsError, near, nearest
+from zerosum.games import Rules, make
+from zerosum.network import load_checkpoint
+from zerosum.play.bundled import bundled_network
+from zerosum.play.contestant import (
+    ALPHA_BETA,
+    DEFAULT_DEPTH,
+    DEFAULT_ROLLOUTS,
+    RANDOM,
+    ROLLOUTS,
+    OwnContestant,
+    SearchContestant,
+    alpha_beta,
+    rollouts,
+)
+from zerosum.play.fit import rules_for
+from zerosum.play.player import network_evaluator, network_name, read_run_config, search_of_run
+from zerosum.play.runs import find_run, means_game, run_names, runs_directory, split_player
+
+
+def search_contestant(text: str, game: Rules, *, batch_size: int = 32, seed: int = 0) -> SearchContestant:
+    """A player that searches, in the words of `parse_player`.
+
+    Raises:
+        SettingsError, DataError: as `parse_player`, or the player does not search by simulations.
+    """
+    player = parse_player(text, game, batch_size=batch_size, seed=seed)
+    if not isinstance(player, SearchContestant):
+        raise _no_search(player.name)
+    return player
+
+
+def parse_player(
+    text: str, game: Rules, *, batch_size: int = 32, num_threads: int = 1, backend: str = "auto", seed: int = 0
+) -> OwnContestant:
+    """The player that the words of a command line name.
+
+        random        uniformly random moves
+        alphabeta     alpha-beta search that counts material; `@N` is its depth in plies
+        rollouts      pure Monte Carlo tree search with random games
+        runs/demo     the newest checkpoint of a run, or of a directory of checkpoints, or one checkpoint's JSON
+        demo          the same of a run in the directory of runs
+        connect4      the newest run of a game
+
+    With `@N` all players after alphabeta search N simulations per move: "runs/demo@100". `batch_size` is the usual
+    number of positions per batch of the network (half of a match's games wait for each side), `num_threads` the number
+    of threads that evaluate at once, and `seed` the seed of rollouts.
+
+    Raises:
+        SettingsError: the player is unknown, or a number is out of range.
+        DataError: a checkpoint is damaged, or its network does not fit the game.
+    """
+    word, num_simulations = split_player(text)
+    if word == RANDOM.name:
+        if num_simulations is not None:
+            raise SettingsError(f"{text!r}: random play does not search, so it takes no number of simulations.")
+        return RANDOM
+    if word == ALPHA_BETA:
+        return alpha_beta(DEFAULT_DEPTH if num_simulations is None else num_simulations)
+    if word == ROLLOUTS:
+        return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
+    path = existing_run(word)
+    search = search_of_run(read_run_config(path), num_simulations)
+    checkpoint = load_checkpoint(path)
+    own = rules_for(checkpoint.info, game)
+    evaluator = network_evaluator(checkpoint, own, backend=backend, batch_size=batch_size, num_threads=num_threads)
+    name = f"{word}@{search.num_simulations}"
+    return SearchContestant(name, evaluator, search, network=network_name(checkpoint.info), planes_of=own)
+
+
+def _no_search(name: str) -> SettingsError:
+    what = "a search that values its moves" if name.startswith(ALPHA_BETA) else "a search"
+    return SettingsError(f"{name!r} plays without {what}: use 'rollouts@10' instead, which is weak, too.")
+
+
+def existing_run(word: str, *, runs: Path | None = None) -> Path:
+    """The run or checkpoint that is named as a player, as in `find_run`, or else the package's network of a game.
+
+    Raises:
+        SettingsError: none is found.
+    """
+    path = find_run(word, runs=runs)
+    if path is None and means_game(word):
+        path = bundled_network(make(word))
+        if path is not None:
+            return path
+        raise SettingsError(
+            f"No run in {(runs or runs_directory()).absolute()} has learned {word}: name another player."
+        )
+    if path is None:
+        games = near(word, core_game_names())  # a game's newest run is a player, too
+        words = (RANDOM.name, ALPHA_BETA, ROLLOUTS, *run_names(runs), *games)
+        raise SettingsError(
+            f"unknown player {word!r}: {nearest(word, words)} and the path of a run or checkpoint."
+            f" {ROLLOUTS.capitalize()} and paths with @N search N simulations per move, {ALPHA_BETA} N plies."
+        )
+    return path
