@@ -61,6 +61,7 @@ def test_a_game_with_options_has_a_directory_of_its_own(
     answer = zero("train", "tictactoe(max_plies=8)", *words)
     assert (answer.status, answer.err) == (0, "")
     assert answer.out.startswith("Learning tictactoe(max_plies=8) in runs/tictactoe-max_plies-8 for 2 learner steps.")
+    assert "--preset" not in answer.out  # the preset is for the usual rules
     told = "`zerosum train 'tictactoe(max_plies=8)' --run runs/tictactoe-max_plies-8 --steps 4` goes on."
     assert told in zero("info", "runs/tictactoe-max_plies-8").out
     answer = zero("train", "tictactoe", "--run", "runs/tictactoe-max_plies-8")
@@ -70,6 +71,15 @@ def test_a_game_with_options_has_a_directory_of_its_own(
     assert answer.status == 0
     answer = zero("play", "runs/tictactoe-max_plies-8", typed="quit\n")
     assert answer.out.startswith("tictactoe(max_plies=8) against runs/tictactoe-max_plies-8.")
+
+
+def test_a_new_run_without_a_preset_says_that_the_game_has_one(zero: Command, tmp_path: Path) -> None:
+    words = [word for text in SETTINGS for word in ("--set", text)]
+    hint = "--preset tictactoe has others for this game"
+    assert hint in zero("train", "tictactoe", "--run", tmp_path / "run", *words, "--dry-run").out
+    assert hint in zero("train", "tictactoe", "--run", tmp_path / "run", *words).out
+    assert hint not in zero("train", "tictactoe", "--run", tmp_path / "run", "--steps", "3").out
+    assert hint not in zero("train", "tictactoe", "--run", tmp_path / "other", "--preset", "tictactoe", *words).out
 
 
 def test_train_deterministically(zero: Command, tmp_path: Path) -> None:

@@ -32,9 +32,9 @@ from zerosum.base.settings import (
 )
 from zerosum.cluster import ClusterConfig
 from zerosum.evaluators.backends import Backend, EvaluatorConfig, Precision
-from zerosum.games import Rules
+from zerosum.games import Rules, make
 from zerosum.games.python_game import split_name
-from zerosum.games.rules import PLANE_OPTIONS, given_options, with_options
+from zerosum.games.rules import PLANE_OPTIONS, given_options, is_game_name, with_options, with_usual_encoding
 from zerosum.games.source_files import OBJECT
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
@@ -224,6 +224,18 @@ def budget_words(training: TrainingConfig) -> str:
     return f"{number} {word.removesuffix('s') if number == '1' else word}"
 
 
+def words_on_preset(config: RunConfig, game: Rules) -> str:
+    """A sentence on the game's preset, if the run has none; else ""."""
+    preset = "" if config.preset else preset_of(game)
+    if not preset:
+        return ""
+    minutes = load_preset(preset, game=game.spec.name)["training"]["minutes"]
+    return (
+        f"These settings follow from the game's size and the budget. --preset {preset} has others for this game, made"
+        f" for {minutes:g} minutes."
+    )
+
+
 def network_words(network: NetworkConfig, shape: NetworkShape) -> str:
     """The size of a run's network, and how it grows."""
     first, *later = network.stages
@@ -266,6 +278,18 @@ def preset_names() -> list[str]:
     """The names of the presets in the package."""
     files = resources.files("zerosum").joinpath("presets").iterdir()
     return sorted(Path(file.name).stem for file in files if file.name.endswith(".toml"))
+
+
+def preset_of(game: Rules) -> str:
+    """The preset that is named like the game, which may have other planes; "" without one.
+
+    >>> from zerosum.games import make
+    >>> preset_of(make("go(size=9, liberties=3)")), preset_of(make("gomoku"))
+    ('go9', '')
+    """
+    known = with_usual_encoding(game).spec.full_name
+    names = (name for name in preset_names() if is_game_name(name))
+    return next((name for name in names if make(name).spec.full_name == known), "")
 
 
 def load_preset(name: str, *, game: str) -> dict[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 from zerosum.evaluators import make_evaluator
 from zerosum.games import Game, Rules, measure_game
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights
-from zerosum.run.config import RunConfig, budget_words, dump_config, network_words
+from zerosum.run.config import RunConfig, budget_words, dump_config, network_words, words_on_preset
 from zerosum.run.forecast import Forecast, measure
 from zerosum.run.given_game import GivenGame
 from zerosum.run.run_directory import plan
@@ -45,6 +45,8 @@ def dry_run(
     report(f"# The run would be in {Path(run).absolute()}. Its budget is {budget_words(config.training)}.")
     shape = NetworkShape.of(given.rules.spec)
     report(f"# The network: {network_words(config.network, shape)}.")
+    if words := words_on_preset(config, given.rules):
+        report(f"# {words}")
     if config.training.source == "selfplay":
         report(f"# {estimate(config, given.rules)}")
     return config

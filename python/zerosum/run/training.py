@@ -30,7 +30,7 @@ from zerosum.games import Game, Rules
 from zerosum.games.source_files import OBJECT
 from zerosum.network import NetworkShape
 from zerosum.network.weights import policy_remark
-from zerosum.run.config import RunConfig, asked_settings, budget_words, network_words
+from zerosum.run.config import RunConfig, asked_settings, budget_words, network_words, words_on_preset
 from zerosum.run.given_game import GivenGame
 from zerosum.run.record_training import RecordTraining
 from zerosum.run.run_directory import hold, plan, write_config
@@ -94,11 +94,14 @@ def train(
     _require_cluster(planned(), cluster)
     require_store(store)
     with hold(directory), _stop_on_signals() as stop:
+        is_new = not (directory / "config.toml").exists()
         config = planned()  # again, now that no other process can change the run
         given = given.with_name(config.game)
         write_config(directory, config)
         given.keep_source(directory, report=say)
         _describe(config, given.rules, directory, say)
+        if is_new and (words := words_on_preset(config, given.rules)):
+            report(f"  {words}")
         repeatable = _repeatable_torch() if config.training.deterministic else contextlib.nullcontext()
         with mirrored(directory, store, report=say) as mirror, repeatable:
             if config.training.source == "selfplay":
