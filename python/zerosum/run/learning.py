@@ -84,48 +84,89 @@ def restored_learner(
     return learner
 
 
-def is_due_to_grow(learner: AnyLearner, config: RunConfig, *, progress: float) -> bool:
-    """Whether a stage of `network.growth` has begun, at `progress` in [0, 1], whose network is larger.
+class RunLearner:
+    """The learner of a run, which gives way to one with a larger network when a stage of `network.growth` begins."""
 
-    It is not once a run has grown, also if a larger budget makes its used share smaller.
-    """
-    if not config.network.growth:
-        return False
-    asked, network = config.network.at(progress), learner.network
-    return asked.num_blocks > network.num_blocks or asked.num_filters > network.num_filters
+    def __init__(
+        self,
+        game: Rules,
+        config: RunConfig,
+        report: Report,
+        *,
+        devices: Callable[[], LearnerDevices | None] = lambda: None,
+    ) -> None:
+        """Nothing learns before `restore`. `devices` are asked for when those of an earlier learner are free."""
+        self._game, self._config, self._report, self._devices = game, config, report, devices
+        self._ended_cpu_s = 0.0
 
+    def restore(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
+        """Begin, or begin again, at a checkpoint. Arguments and errors are those of `restored_learner`."""
+        self._learner = restored_learner(
+            self._config, self._game, checkpoint, state, info, self._report, devices=self._devices()
+        )
 
-def grown_learner(
-    learner: AnyLearner,
-    game: Rules,
-    config: RunConfig,
-    report: Report,
-    *,
-    progress: float,
-    devices: Callable[[], LearnerDevices | None] = lambda: None,
-) -> AnyLearner:
-    """A learner with the network of the stage that has begun, which goes on from a smaller one and ends it.
+    @property
+    def step_number(self) -> int:
+        """Steps since the run began."""
+        return self._learner.step_number
 
-    The new weights are drawn by the run's seed and the stage, so a run that repeats a stage after a kill draws the same
-    ones. `devices` are asked for when those of the old learner are free.
-    """
-    network, shape = config.network.at(progress), NetworkShape.of(game.spec)
-    number = [stage.value for stage in config.network.stages].index(network)
-    seed = int(np.random.SeedSequence((config.training.seed, number)).generate_state(1, np.uint64)[0])
-    weights, state, step = learner.weights(), learner.state(), learner.step_number
-    learner.close()
-    grown = new_learner(
-        config.learner,
-        network,
-        shape,
-        grown_weights(weights, network, shape, seed=seed),
-        device=config.training.device,
-        devices=devices(),
-    )
-    grown.load_state(grown_state(state, network, shape, seed=seed), step_number=step)
-    parameters = num_parameters(network, shape)
-    report(f"      The network has grown to {network.size} at step {step:,}: {parameters:,} parameters.")
-    return grown
+    @property
+    def cpu_s(self) -> float:
+        """CPU-seconds of the learner's own processes so far, those before it grew included."""
+        return self._ended_cpu_s + self._learner.cpu_s
+
+    def step(self, window: ReplayWindow, *, progress: float) -> tuple[StepReport, Batch]:
+        """`learn_step`, by a larger network if its stage has begun at `progress` in [0, 1] through the budget."""
+        if self._is_due_to_grow(progress):
+            self._grow(progress)
+        return learn_step(self._learner, window, self._game, self._config, progress=progress)
+
+    def network(self, *, training: dict[str, Any]) -> Checkpoint:
+        """`network_now`."""
+        return network_now(self._learner, self._game, training=training)
+
+    def state(self) -> dict[str, Any]:
+        """The optimiser's state, as a checkpoint has it."""
+        return self._learner.state()
+
+    def close(self) -> None:
+        """End the learner's own processes."""
+        self._learner.close()
+
+    def _is_due_to_grow(self, progress: float) -> bool:
+        """Whether the network of the stage is larger.
+
+        It is not once a run has grown, also if a larger budget makes its used share smaller.
+        """
+        if not self._config.network.growth:
+            return False
+        asked, network = self._config.network.at(progress), self._learner.network
+        return asked.num_blocks > network.num_blocks or asked.num_filters > network.num_filters
+
+    def _grow(self, progress: float) -> None:
+        """Go on with the network of the stage that has begun.
+
+        The new weights are drawn by the run's seed and the stage, so a run that repeats a stage after a kill draws the
+        same ones.
+        """
+        config, smaller = self._config, self._learner
+        network, shape = config.network.at(progress), NetworkShape.of(self._game.spec)
+        number = [stage.value for stage in config.network.stages].index(network)
+        seed = int(np.random.SeedSequence((config.training.seed, number)).generate_state(1, np.uint64)[0])
+        weights, state, step = smaller.weights(), smaller.state(), smaller.step_number
+        smaller.close()
+        self._ended_cpu_s += smaller.cpu_s
+        self._learner = new_learner(
+            config.learner,
+            network,
+            shape,
+            grown_weights(weights, network, shape, seed=seed),
+            device=config.training.device,
+            devices=self._devices(),
+        )
+        self._learner.load_state(grown_state(state, network, shape, seed=seed), step_number=step)
+        parameters = num_parameters(network, shape)
+        self._report(f"      The network has grown to {network.size} at step {step:,}: {parameters:,} parameters.")
 
 
 def learn_step(

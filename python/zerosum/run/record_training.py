@@ -28,14 +28,7 @@ from zerosum.replay.window import require_game
 from zerosum.run.budget import USED_UP, Budget, clock_s, time_text
 from zerosum.run.config import RunConfig, minutes_word, train_text
 from zerosum.run.held_out import BATCH_SIZE, HeldOutFile, held_out_table, measure
-from zerosum.run.learning import (
-    grown_learner,
-    is_due_to_grow,
-    learn_step,
-    network_now,
-    open_checkpoint,
-    restored_learner,
-)
+from zerosum.run.learning import RunLearner, open_checkpoint
 from zerosum.run.measures import Measures
 from zerosum.run.metrics import MetricsRow
 from zerosum.run.run_directory import RECORDS
@@ -76,8 +69,8 @@ class RecordTraining:
         self._schedule = _Schedule(self._parts, config)
         self._window, self._part = ReplayWindow(config.replay), -1
         checkpoint, state, info = open_checkpoint(directory, game, config, report)
-        self._learner = restored_learner(config, game, checkpoint, state, info, report)
-        self._ended_cpu_s = 0.0  # of smaller networks' learners
+        self._learner = RunLearner(game, config, report)
+        self._learner.restore(checkpoint, state, info)
         self._notes = info
         self._measures = Measures(
             directory, game, config, learner_info=info, report=report, clock=lambda: clock_s(config.training)
@@ -86,7 +79,7 @@ class RecordTraining:
             config,
             elapsed_s=self._measures.elapsed_before,
             num_steps=lambda: self._learner.step_number,
-            others_cpu_s=lambda: self._ended_cpu_s + self._learner.cpu_s,
+            others_cpu_s=lambda: self._learner.cpu_s,
         )
         self._held_out_file = HeldOutFile(directory, report=report)
         self._evaluator = make_evaluator(checkpoint, config.training.evaluator, batch_size=BATCH_SIZE, game=game)
@@ -141,18 +134,13 @@ class RecordTraining:
                 raise RunError(
                     f"{self._directory} has too few games to learn from: all are held out. Import or generate more."
                 )
-        progress = self._budget.progress
-        if is_due_to_grow(self._learner, self._config, progress=progress):
-            smaller = self._learner
-            self._learner = grown_learner(smaller, self._game, self._config, self._report, progress=progress)
-            self._ended_cpu_s += smaller.cpu_s
-        report, batch = learn_step(self._learner, self._window, self._game, self._config, progress=progress)
+        report, batch = self._learner.step(self._window, progress=self._budget.progress)
         self._measures.add_step(report)
         self._planes = batch.planes
 
     def _network(self) -> Checkpoint:
         training = {"minutes": round(self._budget.elapsed_s / 60, 3), "samples": self._num_samples}
-        return network_now(self._learner, self._game, training=training)
+        return self._learner.network(training=training)
 
     @property
     def _num_samples(self) -> int:

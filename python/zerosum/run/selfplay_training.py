@@ -44,14 +44,7 @@ from zerosum.run.cluster_raters import ClusterRaters
 from zerosum.run.config import RunConfig, minutes_word, train_text
 from zerosum.run.forecast import forecast
 from zerosum.run.gate import Gate
-from zerosum.run.learning import (
-    grown_learner,
-    is_due_to_grow,
-    learn_step,
-    network_now,
-    open_checkpoint,
-    restored_learner,
-)
+from zerosum.run.learning import RunLearner, open_checkpoint
 from zerosum.run.measures import Measures, progress_line
 from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
@@ -115,7 +108,7 @@ class SelfplayTraining:
         else:
             mark_best(directory / "checkpoints", None)
         self._load_window()
-        self._ended_learners_cpu_s = 0.0
+        self._learner = RunLearner(game, config, report, devices=self._devices_of_cluster)
         self._restore_learner(checkpoint, state, info)
         self._restore_counts(info)
         self._planes_BCHW: NDArray[np.float32] | None = None
@@ -124,7 +117,7 @@ class SelfplayTraining:
             config,
             elapsed_s=self._measures.elapsed_before,
             num_steps=lambda: self._learner.step_number,
-            others_cpu_s=lambda: self._selfplay.cpu_s + self._learners_cpu_s + self._measures.cpu_s,
+            others_cpu_s=lambda: self._selfplay.cpu_s + self._learner.cpu_s + self._measures.cpu_s,
         )
         self._learned_progress = self._budget.progress
         self._learners_lost: list[int] = []  # the saved step at each loss since the newest checkpoint
@@ -143,12 +136,11 @@ class SelfplayTraining:
 
     def _restore_learner(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
         """Continue to learn from a checkpoint."""
-        config, devices = self._config, self._devices_of_cluster()
-        self._learner = restored_learner(config, self._game, checkpoint, state, info, self._report, devices=devices)
+        self._learner.restore(checkpoint, state, info)
         self._saved_step = checkpoint.info.step
         # With another number of samples per position, earlier positions leave no steps owed or made in advance.
-        owed = self._window.total_positions * config.learner.samples_per_position
-        is_same_rate = info.get("samples_per_position") == config.learner.samples_per_position
+        rate = self._config.learner.samples_per_position
+        owed, is_same_rate = self._window.total_positions * rate, info.get("samples_per_position") == rate
         self._num_samples = min(float(info["samples"]), owed) if is_same_rate else owed if info else 0.0
 
     def _devices_of_cluster(self) -> ClusterDevices | None:
@@ -156,11 +148,6 @@ class SelfplayTraining:
         if self._cluster is None or self._config.cluster.gpus_per_learner is None:
             return None
         return ClusterDevices(self._cluster, self._config.cluster, self._config.learner.num_devices)
-
-    @property
-    def _learners_cpu_s(self) -> float:
-        """CPU-seconds of the learner's processes so far, those before it grew included."""
-        return self._ended_learners_cpu_s + self._learner.cpu_s
 
     def _restore_counts(self, info: dict[str, Any]) -> None:
         """Continue the counts of earlier processes."""
@@ -392,35 +379,22 @@ class SelfplayTraining:
 
     def _learn(self) -> None:
         """Make the due steps of one phase, then give self-play the new weights, unless a gate decides that."""
-        started, first_step = time.thread_time() + self._learners_cpu_s, self._learner.step_number
+        started, first_step = time.thread_time() + self._learner.cpu_s, self._learner.step_number
         for _ in range(min(self._config.training.steps_per_phase, self._num_steps_due())):
             if self._is_over():
                 break
             if not self._is_deterministic and self._budget.is_due_to_report:
                 self._report_progress()
-            self._grow_if_due()
-            report, batch = learn_step(
-                self._learner, self._window, self._game, self._config, progress=self._budget.progress
-            )
+            report, batch = self._learner.step(self._window, progress=self._budget.progress)
             self._measures.add_step(report)
             if not self._is_deterministic:  # a resumed run has no batch yet
                 self._planes_BCHW = batch.planes
             self._num_samples += self._config.learner.batch_size
         checkpoint = self._checkpoint()
-        self._learner_cpu_s += time.thread_time() + self._learners_cpu_s - started
+        self._learner_cpu_s += time.thread_time() + self._learner.cpu_s - started
         self._learned_progress = self._budget.progress
         if self._learner.step_number > first_step and self._gate is None:
             self._play_with(checkpoint)
-
-    def _grow_if_due(self) -> None:
-        """Go on with a larger network if its stage of the budget has begun. Self-play gets it after the phase."""
-        progress = self._budget.progress
-        if is_due_to_grow(self._learner, self._config, progress=progress):
-            smaller = self._learner
-            self._learner = grown_learner(
-                smaller, self._game, self._config, self._report, progress=progress, devices=self._devices_of_cluster
-            )
-            self._ended_learners_cpu_s += smaller.cpu_s
 
     def _play_with(self, checkpoint: Checkpoint) -> None:
         """Give self-play a new network."""
@@ -452,7 +426,7 @@ class SelfplayTraining:
             "minutes": round(self._budget.elapsed_s / 60, 3),
             PROGRESS: self._budget.progress,
         }
-        return network_now(self._learner, self._game, training=training)
+        return self._learner.network(training=training)
 
     def _num_evaluations(self) -> int:
         return self._evaluations_before + self._selfplay.counts.evaluations
