@@ -78,6 +78,7 @@ def test_a_new_run_without_a_preset_says_that_the_game_has_one(zero: Command, tm
     hint = "--preset tictactoe has others for this game"
     assert hint in zero("train", "tictactoe", "--run", tmp_path / "run", *words, "--dry-run").out
     assert hint in zero("train", "tictactoe", "--run", tmp_path / "run", *words).out
+    assert hint not in zero("train", "tictactoe", "--run", tmp_path / "run", "--steps", "3", "--dry-run").out
     assert hint not in zero("train", "tictactoe", "--run", tmp_path / "run", "--steps", "3").out
     assert hint not in zero("train", "tictactoe", "--run", tmp_path / "other", "--preset", "tictactoe", *words).out
 

@@ -45,7 +45,8 @@ def dry_run(
     report(f"# The run would be in {Path(run).absolute()}. Its budget is {budget_words(config.training)}.")
     shape = NetworkShape.of(given.rules.spec)
     report(f"# The network: {network_words(config.network, shape)}.")
-    if words := words_on_preset(config, given.rules):
+    is_new = not (Path(run) / "config.toml").exists()
+    if is_new and (words := words_on_preset(config, given.rules)):
         report(f"# {words}")
     if config.training.source == "selfplay":
         report(f"# {estimate(config, given.rules)}")

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.base.files import writing
 from zerosum.data_parallel import LearnerDevices, ParallelLearner, new_learner
 from zerosum.games import Rules
 from zerosum.learner import Learner, StepReport, grown_state
-from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights, save_checkpoint
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, NetworkShape, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest, require_encoder
 from zerosum.network.growing import grown_weights
 from zerosum.network.weights import num_parameters
@@ -50,40 +51,6 @@ def open_checkpoint(
     return checkpoint, state, info
 
 
-def restored_learner(
-    config: RunConfig,
-    game: Rules,
-    checkpoint: Checkpoint,
-    state: dict[str, Any],
-    info: dict[str, Any],
-    report: Report,
-    *,
-    devices: LearnerDevices | None = None,
-) -> AnyLearner:
-    """A learner that continues from a checkpoint and from the state and notes of `open_checkpoint`.
-
-    It learns in this process and its children, or on the `devices` of a cluster.
-
-    Raises:
-        SettingsError: the machine has fewer devices than `learner.num_devices`, or a deterministic run asks for
-            several, whose sums may be made in another order the next time.
-    """
-    if config.training.deterministic and config.learner.num_devices > 1:
-        raise SettingsError(
-            f"learner.num_devices is {config.learner.num_devices}, but a deterministic run learns on one device:"
-            " several do not promise to add up gradients in the same order again. Leave out one of the two."
-        )
-    network, shape = checkpoint.info.network, NetworkShape.of(game.spec)
-    learner = new_learner(
-        config.learner, network, shape, checkpoint.weights, device=config.training.device, devices=devices
-    )
-    if info.get("optimizer", config.learner.optimizer) != config.learner.optimizer:
-        report(f"The optimiser begins afresh: it was {info['optimizer']}, now it is {config.learner.optimizer}.")
-        state = {}
-    learner.load_state(state, step_number=checkpoint.info.step)
-    return learner
-
-
 class RunLearner:
     """The learner of a run, which gives way to one with a larger network when a stage of `network.growth` begins."""
 
@@ -100,10 +67,25 @@ class RunLearner:
         self._ended_cpu_s = 0.0
 
     def restore(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
-        """Begin, or begin again, at a checkpoint. Arguments and errors are those of `restored_learner`."""
-        self._learner = restored_learner(
-            self._config, self._game, checkpoint, state, info, self._report, devices=self._devices()
-        )
+        """Begin, or begin again, at what `open_checkpoint` returned.
+
+        Raises:
+            SettingsError: the machine has fewer devices than `learner.num_devices`, or a deterministic run asks for
+                several, whose sums may be made in another order the next time.
+        """
+        config = self._config
+        if config.training.deterministic and config.learner.num_devices > 1:
+            raise SettingsError(
+                f"learner.num_devices is {config.learner.num_devices}, but a deterministic run learns on one device:"
+                " several do not promise to add up gradients in the same order again. Leave out one of the two."
+            )
+        self._learner = self._new_learner(checkpoint.info.network, checkpoint.weights)
+        if info.get("optimizer", config.learner.optimizer) != config.learner.optimizer:
+            self._report(
+                f"The optimiser begins afresh: it was {info['optimizer']}, now it is {config.learner.optimizer}."
+            )
+            state = {}
+        self._learner.load_state(state, step_number=checkpoint.info.step)
 
     @property
     def step_number(self) -> int:
@@ -133,6 +115,17 @@ class RunLearner:
         """End the learner's own processes."""
         self._learner.close()
 
+    def _new_learner(self, network: NetworkConfig, weights: dict[str, NDArray[np.float32]]) -> AnyLearner:
+        """A learner of a network in this process and its children, or on the devices of a cluster."""
+        return new_learner(
+            self._config.learner,
+            network,
+            NetworkShape.of(self._game.spec),
+            weights,
+            device=self._config.training.device,
+            devices=self._devices(),
+        )
+
     def _is_due_to_grow(self, progress: float) -> bool:
         """Whether the network of the stage is larger.
 
@@ -156,14 +149,7 @@ class RunLearner:
         weights, state, step = smaller.weights(), smaller.state(), smaller.step_number
         smaller.close()
         self._ended_cpu_s += smaller.cpu_s
-        self._learner = new_learner(
-            config.learner,
-            network,
-            shape,
-            grown_weights(weights, network, shape, seed=seed),
-            device=config.training.device,
-            devices=self._devices(),
-        )
+        self._learner = self._new_learner(network, grown_weights(weights, network, shape, seed=seed))
         self._learner.load_state(grown_state(state, network, shape, seed=seed), step_number=step)
         parameters = num_parameters(network, shape)
         self._report(f"      The network has grown to {network.size} at step {step:,}: {parameters:,} parameters.")
