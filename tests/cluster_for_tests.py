@@ -71,6 +71,8 @@ class Learner:
     ingest: Ingest
     taken: list[GameRecord] = field(default_factory=list)
     step: int = 10
+    highest_step: int = 0
+    """Of a learner that was lost; at least `step` counts."""
 
 
 @contextmanager
@@ -80,8 +82,9 @@ def learner_in(directory: Path, **arguments: Any) -> Iterator[Learner]:
     taken: list[GameRecord] = []
     now: list[Learner] = []
     step: Callable[[], int] = lambda: now[0].step  # noqa: E731
+    highest: Callable[[], int] = lambda: max(now[0].step, now[0].highest_step)  # noqa: E731
     settings = {"training": TRAINING, "settings_hash": SETTINGS_HASH, "seed": SEED, "max_staleness": 100, **arguments}
-    ingest = Ingest(store, GAME, learner_step=step, take=taken.append, **settings)
+    ingest = Ingest(store, GAME, learner_step=step, highest_step=highest, take=taken.append, **settings)
     now.append(Learner(store, ingest, taken))
     yield now[0]
     store.close()

@@ -12,13 +12,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from zerosum._core import Search, uniform
+from zerosum.games import Rules, State
 from zerosum.replay.records import NO_TARGET, PackedPly, PlyFlag, PlyRecord, packed_ply, policy_target
 from zerosum.search.config import Root
 from zerosum.selfplay import SelfplayConfig
 from zerosum.selfplay.worker import is_full_search
 
 
-def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int, ply: int) -> tuple[int, bool]:
+def choose_action(
+    root: Root, config: SelfplayConfig, *, seed: int, game_id: int, ply: int, has_gumbel_noise: bool = False
+) -> tuple[int, bool]:
     """The move to play, and whether it was drawn at random.
 
     Drawn from `Root.move_policy`, the shares of the visits or a Gumbel root's improved policy, which has no proven loss
@@ -27,7 +30,7 @@ def choose_action(root: Root, config: SelfplayConfig, *, seed: int, game_id: int
     """
     best = root.best_action
     assert best is not None, "a running game has a move"
-    if config.temperature == 0 or ply >= config.temperature_plies or root.has_gumbel_noise:
+    if config.temperature == 0 or ply >= config.temperature_plies or has_gumbel_noise:
         return best, False
     weights = root.move_policy().tolist()
     if config.temperature != 1.0:
@@ -60,6 +63,18 @@ def recorded(root: Root, action: int, *, is_full: bool, is_sampled: bool, has_no
         flags=flags,
         target=target,
     )
+
+
+def opening_move(game: Rules, state: State, *, seed: int, game_id: int, ply: int) -> tuple[int, State] | None:
+    """A move drawn uniformly among those that do not end the game, and the state after it; None if all do."""
+    actions = game.legal_actions(state)
+    for attempt in range(len(actions)):
+        drawn = int(uniform(seed, game_id, ply, f"opening {attempt}") * (len(actions) - attempt))
+        after = game.play(state, actions[drawn])
+        if game.outcome(after) is None:
+            return actions[drawn], after
+        actions[drawn] = actions[len(actions) - attempt - 1]
+    return None
 
 
 def opening_record(action: int, player: int) -> PlyRecord:
@@ -102,8 +117,10 @@ Next = tuple[int, int, float, int]
 class TwinGames:
     """The methods of `GamesInFlight`."""
 
-    def __init__(self, search: Search, settings: tuple[int, float, int, bool, bool, bool]) -> None:
-        self._search = search
+    def __init__(
+        self, search: Search, settings: tuple[int, float, int, bool, bool, bool], *, has_gumbel_roots: bool = False
+    ) -> None:
+        self._search, self._has_gumbel_roots = search, has_gumbel_roots
         self._seed, temperature, temperature_plies, self._has_noise, self._reuse, self._reuse_in_full = settings
         self._config = SelfplayConfig(temperature=temperature, temperature_plies=temperature_plies)
         self._games: dict[int, _Game] = {}
@@ -144,7 +161,14 @@ class TwinGames:
         ply = search.state(tree).plies
         moves.num_short += root.stop_reason == "memory"
         moves.num_simulations += root.num_simulations - root.num_reused
-        action, is_sampled = choose_action(root, self._config, seed=self._seed, game_id=game.game_id, ply=ply)
+        action, is_sampled = choose_action(
+            root,
+            self._config,
+            seed=self._seed,
+            game_id=game.game_id,
+            ply=ply,
+            has_gumbel_noise=self._has_gumbel_roots and game.is_full,
+        )
         if resigning is not None and self._resigns(root, action, game, *resigning):
             search.reset(tree, search.state(tree))
             moves.ended.append((tree, -1.0 if root.player == 0 else 1.0, None))

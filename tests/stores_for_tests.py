@@ -10,7 +10,8 @@ import numpy as np
 
 from zerosum.replay import GameHeader, GameRecord, PlyRecord
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.records import PlyFlag, policy_target
+from zerosum.replay.journal import ply_entries
+from zerosum.replay.records import PlyFlag, packed_ply, policy_target
 
 
 def ply_of(game_id: int, index: int) -> PlyRecord:
@@ -60,10 +61,20 @@ def same(one: Any, other: Any) -> None:
             assert left == right, entry.name
 
 
+def add_ply(store: GameStore, game_id: int, index: int, ply: PlyRecord) -> None:
+    """Add the ply number `index` to a game in flight."""
+    store.add_plies([game_id], [packed_ply(game_id, index, ply)])
+
+
+def ply_entry(game_id: int, index: int, ply: PlyRecord) -> bytes:
+    """The journal's entry of a ply."""
+    return ply_entries([packed_ply(game_id, index, ply)])
+
+
 def start(store: GameStore, game_id: int, num_plies: int) -> None:
     store.start_game(header_of(game_id))
     for index in range(num_plies):
-        store.add_ply(game_id, ply_of(game_id, index))
+        add_ply(store, game_id, index, ply_of(game_id, index))
 
 
 def play(store: GameStore, game_id: int) -> None:

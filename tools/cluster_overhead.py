@@ -1,9 +1,10 @@
-"""Games a CPU-minute of self-play in one process, and on a Ray cluster of this machine with 1, 2 and 4 actors.
+"""Games a minute of self-play in one process, and on a Ray cluster of this machine with 1, 2 and 4 actors.
 
     python tools/cluster_overhead.py --seconds 30 --rounds 2
 
 Each figure is of a training of Connect Four that has not begun to learn, over some seconds of play: games that reached
-the store, by CPU-minute of all its processes, Ray's included. The kinds take turns.
+the store, by CPU-minute of all its processes, Ray's included, and by minute of the clock. The kinds take turns. The
+clock's figures compare only on a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from kill_cluster import LONGEST_WAIT_S, nodes_of_this_machine, processes_under
@@ -35,8 +37,17 @@ def cpu_seconds(pids: list[int]) -> float:
     return total / TICK
 
 
-def games_per_cpu_minute(kind: str, address: str, *, seconds: float, directory: Path) -> tuple[float, float]:
-    """The figure of one training, and its evaluations a game; its games are between two rows of metrics."""
+@dataclass(frozen=True)
+class Figures:
+    """What one training has done between two rows of its metrics."""
+
+    games_a_cpu_minute: float
+    games_a_minute: float
+    evaluations_a_game: float
+
+
+def measure(kind: str, address: str, *, seconds: float, directory: Path) -> Figures:
+    """The figures of one training."""
     actors, run = KINDS[kind], directory / kind.replace(" ", "-")
     words = ["train", "connect4", "--run", str(run), "--minutes", "10000"]
     settings = ["training.min_positions=1000000000", "selfplay.games_per_worker=32", "strength.budget_share=0"]
@@ -54,8 +65,12 @@ def games_per_cpu_minute(kind: str, address: str, *, seconds: float, directory: 
         while time.monotonic() < started + seconds:
             time.sleep(0.05)
         last = _next_row(run, first.games + 1)
-        games = last.games - first.games
-        return 60 * games / (cpu_seconds(roots) - before), (last.evaluations - first.evaluations) / games
+        games, passed = last.games - first.games, time.monotonic() - started
+        return Figures(
+            games_a_cpu_minute=60 * games / (cpu_seconds(roots) - before),
+            games_a_minute=60 * games / passed,
+            evaluations_a_game=(last.evaluations - first.evaluations) / games,
+        )
     finally:
         process.send_signal(signal.SIGINT)
         process.wait()
@@ -84,11 +99,10 @@ def main() -> None:
                 tempfile.TemporaryDirectory(prefix="overhead-") as directory,
                 nodes_of_this_machine(num_cpus=4, num_nodes=0) as cluster,
             ):
-                figure, evaluations = games_per_cpu_minute(
-                    kind, cluster.address, seconds=arguments.seconds, directory=Path(directory)
-                )
+                found = measure(kind, cluster.address, seconds=arguments.seconds, directory=Path(directory))
             print(
-                f"round {number + 1}, {kind}: {figure:,.0f} games a CPU-minute, {evaluations:.0f} evaluations a game",
+                f"round {number + 1}, {kind}: {found.games_a_cpu_minute:,.0f} games a CPU-minute,"
+                f" {found.games_a_minute:,.0f} a minute, {found.evaluations_a_game:.0f} evaluations a game",
                 flush=True,
             )
 

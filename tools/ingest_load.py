@@ -102,6 +102,7 @@ def load(game: str, *, senders: int, seconds: float, directory: Path) -> dict[st
         seed=0,
         max_staleness=100,
         learner_step=lambda: 0,
+        highest_step=lambda: 0,
         take=parts.timed("window", window.add),
     )
     for owner, name, part in ((ingest_module, "opened", "open and parse"), (store, "take_games", "journal and shards")):

@@ -14,6 +14,11 @@ import pytest
 from cluster_for_tests import NETWORK, Learner, checkpoint_of, learner_in, task_of
 from zerosum.cluster import actor as actor_module
 from zerosum.cluster.actor import Orders, Report, SelfplayActor, num_ids_wanted, unpack_reply
+from zerosum.cluster.blocks import opened
+from zerosum.cluster.ingest import Receipt
+from zerosum.selfplay import SelfplayConfig
+from zerosum.selfplay.resignation import RESIGNATION
+from zerosum.selfplay.worker import num_trees
 from zerosum.selfplay.worker_process import pack_weights
 
 
@@ -83,6 +88,43 @@ def test_an_actor_waits_while_its_games_are_not_taken(tmp_path: Path, monkeypatc
         while remote.report.num_waiting:
             remote.call(is_over=True)
         assert learner.store.num_games == remote.report.counts.games
+
+
+def test_blocks_are_limited_by_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large games and many in flight come in several blocks, also at the end."""
+    monkeypatch.setattr(actor_module, "FULL_BYTES", 4000)
+    with learner_in(tmp_path) as learner:
+        remote = Remote(learner, selfplay=SelfplayConfig(games_per_worker=32))
+        while remote.call(is_lost=True).num_waiting < 20:
+            pass
+        sizes = list[int]()
+        offer = learner.ingest.offer
+
+        def counted(name: str, block: bytes) -> Receipt:
+            sizes.append(len(opened(block).games) + len(opened(block).running))
+            return offer(name, block)
+
+        monkeypatch.setattr(learner.ingest, "offer", counted)
+        remote.call(is_over=True)
+        while remote.report.num_waiting:
+            remote.call(is_over=True)
+        assert 1 <= max(sizes) <= 4 and len(sizes) > 14
+        assert learner.store.num_games == remote.report.counts.games >= 20
+        assert len(learner.store.running) == num_trees(32), "all games in flight were handed over"
+
+
+def test_an_actor_resigns_by_the_threshold_of_the_run(tmp_path: Path) -> None:
+    resigning = SelfplayConfig(games_per_worker=8, resign_false_positives=0.05, resign_played_out_share=0.5)
+    with learner_in(tmp_path) as learner:
+        remote = Remote(learner, selfplay=resigning)
+        for number in itertools.count():
+            before = len(learner.taken)
+            remote.call(resigns_below=0.9 if number > 3 else None)
+            assert number > 3 or not {game.ending for game in learner.taken[before:]} & {RESIGNATION}
+            if RESIGNATION in {game.ending for game in learner.taken}:
+                break
+            assert len(learner.taken) < 2000
+        remote.call(is_over=True)
 
 
 def test_an_actor_of_another_version_says_so() -> None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import queue
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
 
+from zerosum._core import __version__
 from zerosum.base.errors import RunError
 from zerosum.cluster import ClusterConfig, ClusterDevices, Connection
+from zerosum.cluster.connection import START_S
+from zerosum.data_parallel import LearnerLostError
+from zerosum.data_parallel.messages import pack_message
 
 
 def node(number: str, *, cpus: int, gpus: int = 0, alive: bool = True) -> dict[str, object]:
@@ -45,6 +51,63 @@ def test_a_learner_without_room_for_all_its_devices_keeps_none() -> None:
         ClusterDevices(connection, ClusterConfig(gpus_per_learner=1), 4)
     assert not connection.places
     assert ClusterDevices(connection, ClusterConfig(gpus_per_learner=1), 3).names == ["cuda:0"] * 3
+
+
+class _HungRay:
+    """Ray whose actors answer as often as the test says, and then never."""
+
+    exceptions = SimpleNamespace(RayError=OSError)
+
+    def __init__(self, *answers: object) -> None:
+        self.answers, self.waited, self.killed = list(answers), list[float](), list[object]()
+
+    def nodes(self) -> list[dict[str, object]]:
+        return [node("a" * 8, cpus=4)]
+
+    def wait(self, calls: list[object], *, num_returns: int, timeout: float) -> tuple[list[object], list[object]]:
+        self.waited.append(timeout)
+        return (calls, []) if self.answers else ([], calls)
+
+    def get(self, call: object) -> object:
+        return self.answers.pop(0)
+
+    def kill(self, actor: object) -> None:
+        self.killed.append(actor)
+
+
+class _HungConnection(Connection):
+    def new_actor(self, actor: type, **_: object) -> object:
+        return SimpleNamespace(
+            **{name: SimpleNamespace(remote=lambda *words: words) for name in ("version", "meeting", "answer")}
+        )
+
+
+def test_a_learner_that_does_not_answer_is_lost() -> None:
+    ray = _HungRay(__version__, pack_message({}, {}))
+    connection = _HungConnection(ray, "auto")
+    devices = ClusterDevices(connection, ClusterConfig(gpus_per_learner=0, silence_seconds=7), 1)
+    answers: queue.SimpleQueue[object] = queue.SimpleQueue()
+    device = devices.start(0, answers.put)
+    device.send("begin", {}, {})
+    assert answers.get(timeout=5) is not None
+    device.send("step", {}, {})
+    assert answers.get(timeout=5) is None
+    assert str(device.death()) == "the learner on host:aaaaaa has ended (it has not answered for 7 seconds)"
+    assert [why for _, why in connection.lost] == ["it has not answered for 7 seconds"]
+    assert ray.waited == [START_S, START_S, 7]
+    device.end()
+    assert len(ray.killed) == 1
+
+
+def test_a_learner_that_names_no_meeting_is_lost() -> None:
+    connection = _HungConnection(_HungRay(__version__), "auto")
+    devices = ClusterDevices(connection, ClusterConfig(gpus_per_learner=0, silence_seconds=900), 2)
+    device = devices.start(0, lambda _answer: None)
+    while connection.ray.answers:
+        time.sleep(0.01)
+    with pytest.raises(LearnerLostError, match="the learner's device 1 on host:aaaaaa has ended .*900 seconds"):
+        devices.meeting()
+    device.end()
 
 
 TWO_ACTORS = """

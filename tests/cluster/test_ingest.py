@@ -10,6 +10,7 @@ from cluster_for_tests import Learner, block_of, game_of, header_of, learner_in
 from stores_for_tests import same
 from zerosum.cluster.ingest import MOST_DAMAGED
 from zerosum.replay import GameRecord
+from zerosum.replay.journal import record_entries
 from zerosum.replay.records import RunningGame
 
 
@@ -77,6 +78,25 @@ def test_games_that_do_not_count(game: GameRecord, reason: str, tmp_path: Path) 
         assert receipt.acknowledged == 1, "the sender need not keep it"
         assert stored(learner) == [1]
         assert learner.ingest.refused == learner.ingest.senders["host/1"].refused_games == {reason: 1}
+
+
+def test_games_under_way_when_a_learner_was_lost_count(tmp_path: Path) -> None:
+    """It goes on from its checkpoint, with fewer steps than these games name."""
+    with learner_in(tmp_path) as learner:
+        ids = begun(learner)
+        learner.step, learner.highest_step = 820, 900
+        games = [game_of(ids[0], step=900), game_of(ids[1], step=901)]
+        receipt = learner.ingest.offer("host/1", block_of("host/1", 1, games))
+        assert (receipt.num_games, dict(receipt.refused)) == (1, {"foreign": 1})
+        assert "names the network of step 901, and the newest is of step 900" in receipt.why
+
+
+def test_the_journal_has_the_entries_of_the_block(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        games = [game_of(number) for number in begun(learner)]
+        learner.ingest.offer("host/1", block_of("host/1", 1, games))
+        (journal,) = tmp_path.glob("journal-*.bin")
+        assert journal.read_bytes().endswith(b"".join(entry for game in games for entry in record_entries(game)))
 
 
 def test_games_of_another_training_do_not_count(tmp_path: Path) -> None:

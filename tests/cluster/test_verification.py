@@ -6,16 +6,29 @@ import functools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from cluster_for_tests import GAME, NETWORK, SEED, SETTINGS_HASH, block_of, checkpoint_of, game_of, learner_in
+from cluster_for_tests import (
+    GAME,
+    NETWORK,
+    SEED,
+    SETTINGS_HASH,
+    block_of,
+    checkpoint_of,
+    game_of,
+    header_of,
+    learner_in,
+)
+from zerosum.cluster import verification
 from zerosum.cluster.verification import SearchCheck, Verifier, fault_by_rules
-from zerosum.evaluators import EvaluatorConfig, UniformEvaluator, make_evaluator
+from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, UniformEvaluator, make_evaluator
 from zerosum.games import make
 from zerosum.network import Checkpoint
-from zerosum.replay import GameRecord
+from zerosum.replay import GameHeader, GameRecord
+from zerosum.replay.records import RunningGame
 from zerosum.search import SearchConfig
 from zerosum.selfplay import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
 from zerosum.selfplay.effort import PlayingNetwork
@@ -180,9 +193,16 @@ def test_old_networks_are_forgotten() -> None:
     check.close()
 
 
-def games_of(checkpoint: Checkpoint, selfplay: SelfplayConfig, *, num_games: int) -> list[GameRecord]:
+def games_of(
+    checkpoint: Checkpoint,
+    selfplay: SelfplayConfig,
+    *,
+    num_games: int,
+    num_staggered: int = 0,
+    task_type: type[SelfplayTask] = SelfplayTask,
+) -> list[GameRecord]:
     """Games of one network by these settings of self-play."""
-    task = SelfplayTask(
+    task = task_type(
         game=GAME,
         search=SEARCH,
         config=selfplay,
@@ -190,6 +210,7 @@ def games_of(checkpoint: Checkpoint, selfplay: SelfplayConfig, *, num_games: int
         log=MemoryLog(),
         seed=SEED,
         settings_hash=SETTINGS_HASH,
+        num_staggered=num_staggered,
         network=functools.partial(PlayingNetwork.of, checkpoint.info),
     )
     worker, games = SelfplayWorker(task), list[GameRecord]()
@@ -198,17 +219,132 @@ def games_of(checkpoint: Checkpoint, selfplay: SelfplayConfig, *, num_games: int
     return games
 
 
-def test_moves_to_an_archived_position_are_not_held_against_a_game() -> None:
-    archived = replace(SELFPLAY, archive_share=0.5)
+def start_of(*actions: int) -> str:
+    """The position after these moves, as text."""
+    state = GAME.initial_state()
+    for action in actions:
+        state = GAME.play(state, action)
+    return GAME.position_text(state)
+
+
+class ElsewhereTask(SelfplayTask):
+    """Games that begin at a position of their own."""
+
+    def new_header(self) -> GameHeader:
+        return replace(super().new_header(), start=start_of(4, 0, 2))
+
+
+def test_a_start_that_the_number_does_not_give_is_noticed() -> None:
+    checkpoint, plain = network_of(1, seed=1), replace(SELFPLAY, opening_share=0.0)
+    check = check_of(checkpoint, selfplay=plain)
+    games = games_of(checkpoint, plain, num_games=6, task_type=ElsewhereTask)
+    assert [fault_by_rules(GAME, game) for game in games] == [""] * len(games)
+    assert {check.fault(game) for game in games} == {"begins at another position than its number says"}
+    check.close()
+
+
+def test_random_moves_that_the_number_does_not_give_are_noticed() -> None:
+    """Too many, too few, and others."""
     checkpoint = network_of(1, seed=1)
-    check = SearchCheck(GAME, SEARCH, archived, EvaluatorConfig(), seed=SEED)
+    never, always = replace(SELFPLAY, opening_share=0.0), replace(SELFPLAY, opening_share=1.0)
+    for played_with, checked_with in ((always, never), (never, always), (always, replace(always, opening_plies=1))):
+        check = check_of(checkpoint, selfplay=checked_with)
+        games = games_of(checkpoint, played_with, num_games=6)
+        faults = [check.fault(game) for game in games]
+        assert "has other random moves than its number says" in faults
+        check.close()
+    games = games_of(checkpoint, always, num_games=6)
+    check = check_of(checkpoint, selfplay=always)
+    assert [check.fault(game) for game in games] == [""] * len(games)
+    swapped = [replace(game, game_id=(game.game_id + 1) % 6) for game in games]
+    assert any("other random moves" in check.fault(game) for game in swapped)
+    check.close()
+
+
+def test_staggered_starts_are_those_of_their_numbers() -> None:
+    checkpoint, plain = network_of(1, seed=1), replace(SELFPLAY, opening_share=0.0)
+    games = games_of(checkpoint, plain, num_games=8, num_staggered=4)
+    check = SearchCheck(GAME, SEARCH, plain, EvaluatorConfig(), seed=SEED, num_staggered=lambda: 4)
     check.add_network(1, pack_weights(checkpoint), oldest=0)
-    games = games_of(checkpoint, archived, num_games=20)
     assert [check.fault(game) for game in games] == [""] * len(games)
     check.close()
-    plain = check_of(checkpoint)
-    assert any("another random move" in plain.fault(game) for game in games)
-    plain.close()
+    other = check_of(checkpoint, selfplay=plain)
+    assert any("other random moves" in other.fault(game) for game in games)
+    other.close()
+
+
+def test_no_search_is_compared_of_a_step_that_two_networks_have_had() -> None:
+    """A learner was lost with step 2, and another one went on from step 1."""
+    lost, other, first = network_of(2, seed=2), network_of(2, seed=5), network_of(1, seed=1)
+    check = check_of(first, lost)
+    games = games_of(other, SELFPLAY, num_games=8)
+    assert any(check.fault(game) for game in games), "by the lost network"
+    for again in (lost, first):  # the same networks once more
+        check.add_network(again.info.step, pack_weights(again), oldest=0)
+    assert check.knows(1) and check.knows(2)
+    for _ in range(2):
+        check.add_network(2, pack_weights(other), oldest=0)
+        assert check.knows(1) and not check.knows(2)
+    assert [check.fault(game) for game in games] == [""] * len(games)
+    assert not any(check.compare(game).value_differences for game in games)
+    check.add_network(9, pack_weights(network_of(9, seed=1)), oldest=8)
+    assert [step for step in range(10) if check.knows(step)] == [9]
+    check.close()
+
+
+def test_networks_stay_compiled_and_games_come_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = list[int]()
+
+    def make_counted(checkpoint: Checkpoint, *arguments: Any, **named: Any) -> NetworkEvaluator:
+        made.append(checkpoint.info.step)
+        evaluator = make_evaluator(checkpoint, *arguments, **named)
+        update = evaluator.update
+
+        def update_counted(other: Checkpoint) -> None:
+            made.append(other.info.step)
+            update(other)
+
+        monkeypatch.setattr(evaluator, "update", update_counted)
+        return evaluator
+
+    monkeypatch.setattr(verification, "make_evaluator", make_counted)
+    monkeypatch.setattr(verification, "MOST_EVALUATORS", 2)
+    networks = [network_of(step, seed=step) for step in (1, 2, 3)]
+    check = check_of(*networks)
+    games = [game for network in networks for game in games_of(network, SELFPLAY, num_games=3)]
+    mixed = [games[index] for index in (0, 3, 6, 1, 4, 7, 2, 5, 8)]
+    verifier = Verifier(GAME, check, share=1.0, generator=np.random.default_rng(0))
+    assert verifier.first_fault(mixed, inherited=()) is None and verifier.num_compared == 9
+    assert made == [1, 2, 3] and list(check._evaluators) == [2, 3], "the third takes the place of the first"
+    check.close()
+
+
+def test_int8_is_not_measured_for_each_network() -> None:
+    check = SearchCheck(GAME, SEARCH, SELFPLAY, EvaluatorConfig(precision="fast"), seed=SEED)
+    assert check._evaluator_config.precision == "auto"
+    check.close()
+    check = SearchCheck(GAME, SEARCH, SELFPLAY, EvaluatorConfig(precision="f32"), seed=SEED)
+    assert check._evaluator_config.precision == "f32"
+    check.close()
+
+
+def test_a_game_in_flight_against_the_rules_is_noticed(tmp_path: Path) -> None:
+    """The next process would continue it, and could not open the run."""
+    first = game_of(0).ply(0)
+    bad, good = (RunningGame(header=header_of(1), plies=[first] * number) for number in (2, 1))
+    verifier = Verifier(GAME, check_of(), share=0.0, generator=np.random.default_rng(0))
+    with learner_in(tmp_path, verifier=verifier) as learner:
+        for name in ("bad/1", "good/1"):
+            learner.ingest.register(name)
+            learner.ingest.lease(name, 4)
+        receipt = learner.ingest.offer("bad/1", block_of("bad/1", 1, [game_of(2)], running=[bad]))
+        assert dict(receipt.refused) == {"differs": 1, "refused sender": 1}
+        assert receipt.why == "game 1 of bad/1 has an illegal move at ply 1"
+        assert not learner.store.running and not learner.taken and learner.ingest.senders["bad/1"].refusal
+        game = RunningGame(header=header_of(4), plies=good.plies)
+        assert not learner.ingest.offer("good/1", block_of("good/1", 1, [], running=[game])).refused
+        assert [len(game.plies) for game in learner.store.running.values()] == [1]
+    verifier.searches.close()
 
 
 def test_the_effort_of_a_search_is_that_of_its_network() -> None:

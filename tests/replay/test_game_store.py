@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from stores_for_tests import (
     FILLED,
+    add_ply,
     filled,
     flip,
     games_in,
@@ -81,7 +82,7 @@ def test_a_store_goes_on_where_it_stopped(tmp_path: Path):
     with opened(tmp_path) as (store, messages):
         assert (games_in(store), plies_in(store)) == FILLED
         assert store.next_game_id == 9
-        store.add_ply(4, ply_of(4, 2))
+        add_ply(store, 4, 2, ply_of(4, 2))
         store.start_game(header_of(8))
         play(store, 9)
     with opened(tmp_path) as (store, messages):
@@ -162,7 +163,7 @@ def test_many_threads_write_at_once(tmp_path: Path):
                     return
                 store.start_game(header_of(game_id))
                 for index in range(record_of(game_id).num_plies):
-                    store.add_ply(game_id, ply_of(game_id, index))
+                    add_ply(store, game_id, index, ply_of(game_id, index))
                 store.finish_game(game_id, outcome=game_id % 3 - 1.0, ending=f"ending {game_id}")
 
         threads = [threading.Thread(target=work) for _ in range(4)]

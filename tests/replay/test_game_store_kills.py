@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stores_for_tests import FILLED, filled, flip, games_in, opened, play, plies_in, ply_of
+from stores_for_tests import FILLED, add_ply, filled, flip, games_in, opened, play, plies_in, ply_of
 from zerosum.base.errors import RunError
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.shards import MANIFEST
@@ -49,10 +49,10 @@ def fail_at(monkeypatch: pytest.MonkeyPatch, place: int, error: BaseException, *
 
 def acts(store: GameStore) -> None:
     """A ply, a game's end and a seal, and after it a ply more."""
-    store.add_ply(4, ply_of(4, 2))
+    add_ply(store, 4, 2, ply_of(4, 2))
     store.finish_game(8, outcome=1.0, ending="ending 8")
     store.seal()
-    store.add_ply(4, ply_of(4, 3))
+    add_ply(store, 4, 3, ply_of(4, 3))
 
 
 def count_calls(directory: Path, act: Callable[[Path], None]) -> int:
@@ -67,7 +67,7 @@ def prepared(tmp_path: Path) -> Path:
     origin = tmp_path / "origin"
     filled(origin)
     with opened(origin) as (store, _):
-        store.add_ply(8, ply_of(8, 3))
+        add_ply(store, 8, 3, ply_of(8, 3))
     return origin
 
 
@@ -114,9 +114,9 @@ def test_after_a_failed_write_nothing_more_is_taken(tmp_path: Path, monkeypatch:
         with monkeypatch.context() as patch:
             fail_at(patch, 0, OSError(30, "Read-only file system"), after=False)
             with pytest.raises(RunError, match="Read-only file system"):
-                store.add_ply(4, ply_of(4, 2))
+                add_ply(store, 4, 2, ply_of(4, 2))
         with pytest.raises(RunError, match="Read-only file system"):
-            store.add_ply(4, ply_of(4, 2))
+            add_ply(store, 4, 2, ply_of(4, 2))
     with opened(tmp_path) as (store, _):
         assert (games_in(store), plies_in(store)) == FILLED
 

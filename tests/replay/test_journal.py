@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stores_for_tests import same
+from stores_for_tests import ply_entry, same
 from zerosum.replay import GameHeader, GameRecord, PlyRecord
 from zerosum.replay.journal import (
     SYNC_INTERVAL_S,
@@ -19,7 +19,6 @@ from zerosum.replay.journal import (
     end_entry,
     game_entries,
     parse_journal,
-    ply_entry,
     record_entries,
     start_entry,
 )

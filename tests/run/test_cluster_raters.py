@@ -6,12 +6,14 @@ import dataclasses
 import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from zerosum._core import __version__
 from zerosum.base.errors import RunError
 from zerosum.cluster import Connection
+from zerosum.cluster.connection import START_S
 from zerosum.games import make
 from zerosum.network import Checkpoint, CheckpointInfo, initial_weights, save_checkpoint
 from zerosum.run.cluster_raters import ClusterRaters, RaterActor, RaterLostError, RatingTask
@@ -73,6 +75,10 @@ def test_another_version_is_refused() -> None:
         RaterActor().play(task("random", "rollouts@2", version="0.0"), b"", b"")
 
 
+Call = tuple[Any, ...]
+"""An actor's number, and what it was asked."""
+
+
 class _BrokenError(Exception):
     """As Ray's errors."""
 
@@ -84,6 +90,9 @@ class _Ray:
 
     def __init__(self) -> None:
         self.broken: set[int] = set()
+        self.hung: set[int] = set()
+        self.pulses_before_games = 0
+        self.waited: list[float] = []
         self.asked: list[RatingTask] = []
         self.num_actors = 0
 
@@ -92,10 +101,20 @@ class _Ray:
         names = {"NodeID": "a" * 8, "NodeManagerHostname": "host", "NodeManagerAddress": "127.0.0.1"}
         return [{**names, "Alive": True, "Resources": resources}]
 
-    def get(self, call: tuple[int, bytes, bytes, bytes]) -> bytes:
+    def wait(self, calls: list[Call], *, num_returns: int, timeout: float) -> tuple[list[Call], list[Call]]:
+        self.waited.append(timeout)
+        answered = [call for call in calls if call[0] not in self.hung]
+        if self.pulses_before_games > 0:
+            answered = [call for call in answered if call[1] == b"pulse"]
+            self.pulses_before_games -= len(calls) == 1
+        return answered, [call for call in calls if call not in answered]
+
+    def get(self, call: Call) -> bytes:
         number, asked, *weights = call
         if number in self.broken:
             raise _BrokenError("the actor died\nwith a traceback")
+        if asked == b"pulse":
+            return RaterActor().pulse()
         self.asked.append(RatingTask(**json.loads(asked)))
         return RaterActor().play(asked, *weights)
 
@@ -109,7 +128,10 @@ class _Connection(Connection):
     def new_actor(self, actor: type, **_: object) -> object:
         number = self.ray.num_actors
         self.ray.num_actors += 1
-        return SimpleNamespace(play=SimpleNamespace(remote=lambda *words: (number, *words)))
+        return SimpleNamespace(
+            play=SimpleNamespace(remote=lambda *words: (number, *words)),
+            pulse=SimpleNamespace(remote=lambda: (number, b"pulse")),
+        )
 
 
 def test_raters_share_the_games_and_are_replaced(tmp_path: Path) -> None:
@@ -139,6 +161,21 @@ def test_raters_share_the_games_and_are_replaced(tmp_path: Path) -> None:
     assert not connection.places
     with pytest.raises(RaterLostError, match="the training has ended"):
         raters.play(RatingPlayer("random"), RatingPlayer("rollouts@2"), num_games=4, seed=0)
+
+
+def test_a_rater_that_hangs_is_lost_and_one_that_plays_long_is_not() -> None:
+    connection = _Connection(_Ray(), "local")
+    raters = ClusterRaters(connection, config_with("cluster.num_raters=1", "cluster.silence_seconds=7"))
+    players = RatingPlayer("rollouts@5"), RatingPlayer("random")
+    connection.ray.pulses_before_games = 3
+    assert len(raters.play(*players, num_games=4, seed=3).games) == 4
+    assert connection.ray.waited[0] == START_S and 7 in connection.ray.waited and connection.ray.num_actors == 1
+    connection.ray.hung = {0}
+    with pytest.raises(RaterLostError, match="rater 1 has failed: it has not answered for 300 seconds"):
+        raters.play(*players, num_games=4, seed=4)
+    assert [place.role for place, _ in connection.lost] == ["rater 1"] and not connection.places
+    assert len(raters.play(*players, num_games=4, seed=5).games) == 4 and connection.ray.num_actors == 2
+    raters.close()
 
 
 def test_games_keep_their_order() -> None:

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from networks_for_tests import make_checkpoint, make_info
-from stores_for_tests import FILLED, filled, games_in, header_of, names_in, opened, ply_of
+from stores_for_tests import FILLED, filled, games_in, header_of, names_in, opened, ply_entry, ply_of
 from zerosum.base.errors import DataError, ZerosumError, printable
 from zerosum.base.files import require_own_files
 from zerosum.cli import application
@@ -35,7 +35,7 @@ from zerosum.network.checkpoint import (
     save_checkpoint,
 )
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.journal import MAGIC, end_entry, ply_entry, start_entry
+from zerosum.replay.journal import MAGIC, end_entry, start_entry
 from zerosum.replay.shards import MANIFEST, manifest_line
 from zerosum.run.config import RunConfig, dump_config, load_config, new_config
 from zerosum.run.metrics import HEADER, Metrics, MetricsRow, read_metrics

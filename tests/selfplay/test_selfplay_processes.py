@@ -32,6 +32,7 @@ from zerosum.run.training import train
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask, processes
 from zerosum.selfplay.processes import SelfplayProcesses
+from zerosum.selfplay.resignation import RESIGNATION, Resignation
 from zerosum.selfplay.worker import SelfplayWorker
 
 NETWORK = NetworkConfig(num_blocks=0, num_filters=4)
@@ -103,6 +104,34 @@ def test_processes_play_the_games_that_a_thread_plays(game: str) -> None:
     worker.play_until(lambda: log.finished.keys() <= alone.finished.keys(), lambda _: None)
     for number, record in log.finished.items():
         assert same(record, alone.finished[number], apart_from="checkpoint_step")
+
+
+def test_processes_resign_by_the_threshold_of_the_run(game: str) -> None:
+    """They would have none before many games of their own were played out."""
+    config = SelfplayConfig(games_per_worker=3, resign_false_positives=0.05, resign_played_out_share=0.5)
+    resignation = Resignation(config, seed=7)
+    task = dataclasses.replace(new_task(game, FinishedLog()), config=config, resignation=resignation)
+    info = CheckpointInfo.describe(make(game).spec, NETWORK, step=5)
+    checkpoint = Checkpoint(info, initial_weights(NETWORK, info.shape, seed=0))
+    selfplay, taken = SelfplayProcesses(task, checkpoint, game=game, num_workers=1), list[GameRecord]()
+
+    def take(record: GameRecord) -> None:
+        assert len(taken) >= 10 or record.ending != RESIGNATION
+        taken.append(record)
+        if len(taken) == 10:
+            resignation.threshold = 0.9
+
+    selfplay.play(lambda: len(taken) > 2000 or any(record.ending == RESIGNATION for record in taken), take)
+    assert 10 < len(taken) < 2000
+
+
+def test_processes_have_no_archive(game: str) -> None:
+    task = new_task(game, FinishedLog())
+    task = dataclasses.replace(task, config=dataclasses.replace(task.config, archive_share=0.25))
+    info = CheckpointInfo.describe(make(game).spec, NETWORK, step=5)
+    checkpoint = Checkpoint(info, initial_weights(NETWORK, info.shape, seed=0))
+    with pytest.raises(SettingsError, match="archive_share is 0.25, but workers in other processes"):
+        SelfplayProcesses(task, checkpoint, game=game, num_workers=2)
 
 
 def test_running_games_are_dealt_out_and_go_on(game: str) -> None:

@@ -71,7 +71,7 @@ def test_a_gumbel_root_plays_its_best_move_and_is_learned_from() -> None:
         while answer(again, task.evaluator, 1):
             pass
         root = again.root(0)
-        assert bool(ply.flags & PlyFlag.NOISE) == is_full == root.has_gumbel_noise
+        assert bool(ply.flags & PlyFlag.NOISE) == is_full
         assert bool(ply.flags & PlyFlag.SAMPLED) == (not is_full and index < CONFIG.temperature_plies)
         if is_full:
             assert ply.action == root.best_action

@@ -10,9 +10,8 @@ import pytest
 
 from selfplay_for_tests import CONFIG, GAMES, SEARCH, CountingEvaluator, new_task, play
 from zerosum.games import state_after
-from zerosum.replay.records import PlyFlag
+from zerosum.replay.records import PlyFlag, unpacked_ply
 from zerosum.selfplay import SelfplayConfig
-from zerosum.selfplay.worker import opening_move
 
 
 def test_every_setting_acts() -> None:
@@ -84,18 +83,19 @@ def test_moves_that_open_a_game_are_drawn_with_equal_chances() -> None:
     game = GAMES["connect4"]
     # X wins with 1: the five others and no more are as likely as each other.
     state = state_after(game, "1 2 1 2 1 7")
-    drawn = [opening_move(game, state, seed=3, game_id=number, ply=6) for number in range(3000)]
-    actions = [move[0] for move in drawn if move is not None]
+    drawn = [game.draw_opening(state, 1, 3, number) for number in range(3000)]
+    actions = [unpacked_ply(ply).action for _, plies in drawn for ply in plies]
     counts = np.bincount(actions, minlength=7)
     assert len(actions) == 3000 and counts[0] == 0
     assert (np.abs(counts[1:] - 500) < 100).all()
-    assert all(game.draw(move[1]) == game.draw(game.play(state, move[0])) for move in drawn[:20] if move is not None)
+    for (after, _), action in zip(drawn[:20], actions, strict=False):
+        assert game.draw(after) == game.draw(game.play(state, action))
 
 
 def test_no_move_opens_a_game_that_any_move_ends() -> None:
     game = GAMES["tictactoe"]
-    states = [state_after(game, "b2 a1 c1 a3 a2 c2 b1 b3")]
-    assert [opening_move(game, state, seed=0, game_id=0, ply=8) for state in states] == [None]
+    state = state_after(game, "b2 a1 c1 a3 a2 c2 b1 b3")
+    assert game.draw_opening(state, 1, 0, 0) == (state, [])
 
 
 def test_batches_stay_full_while_searches_end() -> None:

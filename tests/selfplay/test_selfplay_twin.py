@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from dataclasses import replace
@@ -13,7 +14,7 @@ import pytest
 from games_for_tests import DoubleMove
 from logs_for_tests import FinishedLog
 from selfplay_for_tests import same
-from selfplay_twin import TwinGames, opening_record
+from selfplay_twin import TwinGames, opening_move, opening_record
 from zerosum.evaluators import Evaluations, RolloutEvaluator, UniformEvaluator
 from zerosum.games import Rules, adopt, make
 from zerosum.games.rules import Leaves
@@ -22,7 +23,7 @@ from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask, worker
 from zerosum.selfplay.effort import PlayingNetwork
 from zerosum.selfplay.resignation import RESIGNATION, new_resignation
-from zerosum.selfplay.worker import SelfplayWorker, opening_move
+from zerosum.selfplay.worker import SelfplayWorker
 
 GAMES: dict[str, Rules] = {
     **{name: make(name) for name in ("tictactoe", "connect4", "go(size=5)", "minishogi", "chess960")},
@@ -114,7 +115,9 @@ def test_the_cores_moves_are_the_twins(name: str, seed: int, monkeypatch: pytest
     for num_batches in (rng.choice([20, 200]), 60):
         ours, _ = played(GAMES[name], settings, seed, num_batches, core)
         with monkeypatch.context() as patched:
-            patched.setattr(worker, "GamesInFlight", TwinGames)
+            is_gumbel = settings["search"].root_selection == "gumbel"
+            twins = functools.partial(TwinGames, has_gumbel_roots=is_gumbel)
+            patched.setattr(worker, "GamesInFlight", twins)
             theirs, _ = played(GAMES[name], settings, seed, num_batches, twin)
         assert ours.counts == theirs.counts
         assert_same(core, twin)
@@ -150,4 +153,5 @@ def test_openings_are_drawn_move_by_move(name: str) -> None:
             state = ahead[1]
         expected = [packed_ply(game_id, index, move) for index, move in enumerate(moves)]
         assert game.draw_opening(start, num_plies, 5, game_id) == (state, expected)
+        assert game.play_opening(start, [move.action for move in moves], game_id) == (state, expected)
     assert num_cut or name not in ("tictactoe", "connect4")

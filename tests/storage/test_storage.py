@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -215,6 +216,25 @@ def test_a_store_that_stays_away_ends_with_a_sentence(run: Path, tmp_path: Path)
     with pytest.raises(RunError, match="cannot be used"), mirrored(run, note.url, report=reports.append):
         pass
     assert StoreNote.read(run) is None
+
+
+def test_many_manifests_that_are_read_slowly_are_progress(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = StoreNote((tmp_path / "store").as_uri(), "me")
+    for number in range(8):
+        (run / "metrics.csv").write_text((run / "metrics.csv").read_text(encoding="utf-8") + f"{number}\n", "utf-8")
+        copied(run, note)
+    assert len(read_manifests(ObjectStore(note.url))) >= 8
+    read = ObjectStore.read
+
+    def read_slowly(store: ObjectStore, key: str) -> bytes | None:
+        time.sleep(0.15)
+        return read(store, key)
+
+    monkeypatch.setattr(ObjectStore, "read", read_slowly)
+    _, reports = copied(run, note, patience_s=0.6)
+    assert reports[-1].startswith("Stored in ")
 
 
 def test_two_machines_do_not_write_one_copy(run: Path, tmp_path: Path) -> None:

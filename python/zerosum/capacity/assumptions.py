@@ -51,6 +51,9 @@ class Assumptions:
     batch_lock_us: float = setting(300.0, "time that a batch on a GPU holds the interpreter lock, microseconds", low=0)
     sample_us: float = setting(0.0, "CPU time of drawing and encoding a sample for the learner, microseconds", low=0)
     seal_us: float = setting(0.0, "CPU time of sealing a game's ply into a shard, microseconds", low=0)
+    ingest_us: float = setting(
+        0.0, "CPU time of taking in a ply of a game from another machine, without sealing it, microseconds", low=0
+    )
     update_ms: float = setting(
         100.0, "CPU time of giving self-play another network, which is compiled, milliseconds", low=0
     )

@@ -17,6 +17,7 @@ from zerosum.bench.selfplay_overhead import SIMULATIONS, bench_selfplay_overhead
 from zerosum.bench.untrained import evaluator_alone, on_gpu, untrained_checkpoint, untrained_evaluator
 from zerosum.capacity.assumptions import RANDOM_LENGTH, Sourced
 from zerosum.capacity.work import LEARNING_OPERATIONS, searched_plies
+from zerosum.cluster.blocks import Block, opened, seal
 from zerosum.evaluators import UniformEvaluator
 from zerosum.evaluators.device import num_devices
 from zerosum.games import Rules
@@ -24,7 +25,7 @@ from zerosum.games.random_play import random_leaves
 from zerosum.learner import Learner
 from zerosum.network import NetworkShape
 from zerosum.network.weights import num_operations
-from zerosum.replay import Batch, GameRecord, ReplayWindow
+from zerosum.replay import Batch, GameRecord, ReplayConfig, ReplayWindow
 from zerosum.replay.records import PlyFlag, RunningGame
 from zerosum.replay.shards import encode_shard
 from zerosum.run.config import RunConfig
@@ -75,12 +76,26 @@ class _Played:
         # A run seals many games at a time, so a part of few takes too long by what a file costs.
         seal_s = _seconds_each(lambda _: encode_shard(self.records), seconds=0.1, clock=time.process_time)
         data, counts = encode_shard(self.records), self.counts
+        ingest_s = _seconds_each(_ingest_of(self.records), seconds=0.1, clock=time.process_time)
         return {
             "evaluations_per_simulation": counts.evaluations / counts.simulations,
             "new_simulations": min(counts.simulations / self.asked, 1.0),
             "ply_bytes": len(data) / plies,
             "seal_us": 1e6 * seal_s / plies,
+            "ingest_us": 1e6 * ingest_s / plies,
         }
+
+
+def _ingest_of(records: list[GameRecord]) -> Callable[[int], None]:
+    """An act that takes in a block of these games as a cluster's ingest does, but for its one write to the journal."""
+    data, replay = seal(Block(training="", sender="", number=1, games=records)), ReplayConfig()
+
+    def take(_: int) -> None:
+        window = ReplayWindow(replay)
+        for record in opened(data).games:
+            window.add(record)
+
+    return take
 
 
 def _play(config: RunConfig, game: Rules, *, seconds: float) -> _Played:

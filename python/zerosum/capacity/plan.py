@@ -74,6 +74,7 @@ class Plan:
         learning_operations = LEARNING_OPERATIONS * work.operations * work.samples
         tree_s = 1e-6 * simulations * (1 + work.rating_share) * numbers.simulation_us
         ply_s, seal_s = 1e-6 * plies * numbers.ply_us, 1e-6 * plies * numbers.seal_us
+        taking_in_s = 1e-6 * plies * numbers.ingest_us if num > 1 else 0.0
         sample_s = 1e-6 * work.samples * numbers.sample_us
         games = self.config.selfplay.games_per_worker or GAMES_A_WORKER
         lock_s = ply_s + (1e-6 * evaluations / games * numbers.batch_lock_us if has_gpus else 0.0)
@@ -82,12 +83,12 @@ class Plan:
             evaluating_s = evaluations * work.operations / (1e12 * numbers.gpu_evaluation_tflops)
             learning_s = learning_operations / (1e12 * numbers.gpu_learning_tflops)
             loads = [Load("GPUs", f"{gpus:,} GPUs, self-play and learner", (evaluating_s + learning_s) / gpus)]
-            cpu_s = tree_s + lock_s + seal_s + sample_s + update_s
+            cpu_s = tree_s + lock_s + taking_in_s + seal_s + sample_s + update_s
         else:
             evaluating_s = evaluations * work.operations / (1e9 * numbers.cpu_evaluation_gflops)
             learning_s = learning_operations / (1e9 * numbers.cpu_learning_gflops)
             loads = []
-            cpu_s = evaluating_s + learning_s + tree_s + lock_s + seal_s + sample_s + update_s
+            cpu_s = evaluating_s + learning_s + tree_s + lock_s + taking_in_s + seal_s + sample_s + update_s
         words = "tree walk, plies, samples" if has_gpus else "evaluations, tree walk, plies, learner"
         loads.append(Load("cores", f"{cpus:,} cores: {words}", cpu_s / cpus))
         efficiency = 1.0 if machine.num_learners == 1 else numbers.ddp_share
@@ -99,13 +100,18 @@ class Plan:
             )
         )
         if not self.in_processes:
-            loads.append(Load("interpreter", f"the lock of {num:,} self-play processes", lock_s / num))
+            # On several machines each GPU has an actor, which is a process.
+            num_locks = num * max(machine.gpus, 1) if num > 1 else 1
+            words = f"locks of {num_locks:,} processes that play" if num_locks > 1 else "lock of the process that plays"
+            loads.append(Load("interpreter", f"the {words}", lock_s / num_locks))
         if num > 1:
+            loads.append(Load("ingest", "one thread takes games in and seals them", taking_in_s + seal_s))
             loads.append(
                 Load("network", "of the learner's machine", self._sent_bytes() / (1e6 * numbers.network_mbytes))
             )
         loads.append(Load("disk", "of the run directory", self._written_bytes() / (1e6 * numbers.disk_mbytes)))
-        loads.append(Load("store", "one thread seals games", seal_s))
+        if num == 1:
+            loads.append(Load("store", "one thread seals games", seal_s))
         return loads
 
     def _positions_a_step(self) -> float:

@@ -8,6 +8,7 @@ and `selfplay.py` keeps the actors. `learner.py` has the learner's actors. `conn
 from zerosum.cluster.config import ClusterConfig as ClusterConfig
 from zerosum.cluster.connection import Connection as Connection
 from zerosum.cluster.connection import connected as connected
+from zerosum.cluster.connection import require_answer as require_answer
 from zerosum.cluster.connection import require_ray as require_ray
 from zerosum.cluster.learner import ClusterDevices as ClusterDevices
 from zerosum.cluster.selfplay import ClusterSelfplay as ClusterSelfplay
@@ -23,6 +24,7 @@ __all__ = [
     "connected",
     "read_events",
     "read_status",
+    "require_answer",
     "require_ray",
     "status_text",
 ]

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from zerosum._core import __version__
 from zerosum.base.errors import ZerosumError
-from zerosum.cluster.blocks import Block, seal
+from zerosum.cluster.blocks import FULL_BYTES, Block, seal, size_of
 from zerosum.evaluators import NetworkEvaluator, make_evaluator
 from zerosum.games import Rules, make
 from zerosum.network import Checkpoint
@@ -31,7 +31,7 @@ from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import RunningGame
 from zerosum.selfplay import MemoryLog, SelfplayCounts, SelfplayTask, SelfplayThreads
 from zerosum.selfplay.effort import PlayingNetwork
-from zerosum.selfplay.resignation import new_resignation
+from zerosum.selfplay.resignation import sent_threshold
 from zerosum.selfplay.worker import num_trees
 from zerosum.selfplay.worker_process import PlayTask, checkpoint_of, public_class
 
@@ -71,6 +71,8 @@ class Orders:
     is_paused: bool = False
     is_over: bool = False
     """Whether to stop playing and hand over what is left."""
+    resigns_below: float | None = None
+    """The run's threshold of resignations."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +86,7 @@ class Report:
     num_free_ids: int = 0
     """Numbers of games that it has not begun."""
     num_waiting: int = 0
-    """Finished games that are not acknowledged."""
+    """Finished games that are not acknowledged, and at the end those in flight that are in no block yet."""
     host: str = ""
     pid: int = 0
     evaluator: str = ""
@@ -165,6 +167,7 @@ class _Player:
         self._unacknowledged: tuple[int, int, bytes] = (0, 0, b"")  # number, games, bytes of the last block
         self._num_blocks = 0
         self._is_paused, self._is_over = False, False
+        self._resignation = sent_threshold(task.selfplay)
         self._failure: tuple[str, str] | None = None
         self._selfplay = SelfplayThreads(
             SelfplayTask(
@@ -178,7 +181,7 @@ class _Player:
                 game_ids=self._ids,
                 num_staggered=task.num_staggered,
                 network=lambda: self._updates.network,
-                resignation=new_resignation(task.selfplay, seed=task.seed),
+                resignation=self._resignation,
             ),
             num_workers=task.num_threads,
             running=list(self._games.values()),
@@ -189,6 +192,8 @@ class _Player:
     def deliver(self, orders: Orders, weights: bytes) -> bytes:
         """See `SelfplayActor.deliver`."""
         self._is_paused = orders.is_paused
+        if self._resignation is not None:
+            self._resignation.threshold = orders.resigns_below
         self._ids.add(range(orders.first_id, orders.first_id + orders.num_ids))
         if weights:
             self._updates.ask(weights)
@@ -201,25 +206,34 @@ class _Player:
                 self._has_games.wait_for(self._is_block_ready, BLOCK_S)
                 self._seal_block()
             _, num_games, block = self._unacknowledged
-            num_waiting = len(self._finished) + num_games
+            num_left = len(self._games) if self._has_ended else 0
+            num_waiting = len(self._finished) + num_games + num_left
         return pack_reply(self._report(num_waiting), block)
 
     def _is_block_ready(self) -> bool:
         needs_ids = self._ids.num_free <= num_ids_wanted(self._task) // 2
         return needs_ids or len(self._finished) >= MOST_GAMES or self._failure is not None or self._is_over
 
+    @property
+    def _has_ended(self) -> bool:
+        """Whether nothing is played any more."""
+        return self._is_over and not self._thread.is_alive()
+
     def _seal_block(self) -> None:
-        """Seal the next block, if there are games; the last one also has the games in flight."""
-        games = [self._finished.popleft() for _ in range(min(MOST_GAMES, len(self._finished)))]
-        is_last = self._is_over and not self._finished and not self._thread.is_alive()
-        running = list(self._games.values()) if is_last else []
+        """Seal the next block, if there are games; after the finished ones, at the end, those in flight."""
+        games, running, size = list[GameRecord](), list[RunningGame](), 0
+        while self._finished and len(games) < MOST_GAMES and (not games or size < FULL_BYTES):
+            games.append(self._finished.popleft())
+            size += size_of(games[-1])
+        if self._has_ended and not self._finished:
+            while self._games and (not running or size < FULL_BYTES):
+                running.append(self._games.pop(next(iter(self._games))))
+                size += size_of(running[-1])
         if games or running:
             self._num_blocks += 1
             about = {"training": self._task.training, "sender": self._task.name, "number": self._num_blocks}
             data = seal(Block(**about, games=games, running=running))  # type: ignore[arg-type]
             self._unacknowledged = (self._num_blocks, len(games), data)
-            if is_last:
-                self._games.clear()
 
     def _report(self, num_waiting: int) -> Report:
         return Report(

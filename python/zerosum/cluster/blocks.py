@@ -12,15 +12,19 @@ import hashlib
 import json
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from zerosum.replay import GameRecord
-from zerosum.replay.journal import game_entries, parse_journal, record_entries
+from zerosum.replay.journal import game_entries, parse_games, record_entries
 from zerosum.replay.records import RunningGame
 
 MAGIC = b"zsblock\x01"
 MOST_BYTES = 1 << 26
 """Largest size of a block."""
+FULL_BYTES = MOST_BYTES // 2
+"""Size at which a sender seals a block."""
+_MOST_HEADER, _MOST_PLY, _MOST_OVERHEAD = 1024, 64, 32
+"""Bytes of the first and last entry of a game, of a ply without its target, and of an entry besides its ply."""
 _SIZE = struct.Struct("<I")
 _CONTENT = len(MAGIC) + hashlib.sha256().digest_size
 
@@ -41,8 +45,17 @@ class Block:
     """Number of the block, from 1 for each sender."""
     games: Sequence[GameRecord]
     """Finished games in the order of their ends."""
-    running: Sequence[RunningGame] = field(default=())
+    running: Sequence[RunningGame] = ()
     """Games that the sender has begun and does not continue."""
+    entries: Sequence[bytes] = ()
+    """The journal entries of each finished game; only a block that was `opened` has them."""
+
+
+def size_of(game: GameRecord | RunningGame) -> int:
+    """Bytes that a game takes of a block, at the most."""
+    if isinstance(game, GameRecord):
+        return _MOST_HEADER + _MOST_PLY * game.num_plies + game.targets.nbytes
+    return _MOST_HEADER + sum(_MOST_OVERHEAD + len(ply) for ply in game.plies.packed)
 
 
 def seal(block: Block) -> bytes:
@@ -84,9 +97,7 @@ def _parsed(content: bytes) -> Block:
     (size,) = _SIZE.unpack_from(content)
     about = json.loads(content[_SIZE.size : _SIZE.size + size])
     entries = content[_SIZE.size + size :]
-    found = parse_journal(entries)
-    if found.holes or found.lost_games or found.number is not None or found.whole_size != len(entries):
-        raise ValueError("an entry is incomplete")
+    found = parse_games(entries)
     number = about["number"]
     if type(number) is not int or number < 1 or about["games"] != len(found.finished):
         raise ValueError(f"the header is {about}")
@@ -95,5 +106,6 @@ def _parsed(content: bytes) -> Block:
         sender=str(about["sender"]),
         number=number,
         games=found.finished,
-        running=list(found.running.values()),
+        running=found.running,
+        entries=found.entries,
     )

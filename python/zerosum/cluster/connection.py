@@ -33,6 +33,9 @@ ANSWER_S = 10.0
 OBJECT_STORE_BYTES = 256 << 20
 """Shared memory of a local cluster, for networks and blocks on their way."""
 
+START_S = 300.0
+"""Longest time until an actor of the learner or a rater has begun, if `cluster.silence_seconds` is not longer."""
+
 LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 """Ray's variable that, if 0, makes it listen on the loopback interface alone, on every system."""
 
@@ -76,6 +79,10 @@ class Place:
     node: Node
     cpus: int
     gpus: float
+
+
+class SilentActorError(Exception):
+    """An actor does not answer; the message says for how long."""
 
 
 class Connection:
@@ -127,13 +134,30 @@ class Connection:
             if node["Alive"]
         ]
 
-    def new_actor(self, actor: type, *, node: Node, cpus: int, gpus: float) -> Any:
-        """Start an actor of a class on a node; Ray waits until the node has the resources free."""
+    def answer(self, call: Any, *, limit: float) -> Any:
+        """The answer to a call of an actor.
+
+        Raises:
+            SilentActorError: it has not come after so many seconds.
+            The errors of Ray: the actor has ended, or the call has raised one.
+        """
+        answered, _ = self.ray.wait([call], num_returns=1, timeout=limit)
+        if not answered:
+            raise SilentActorError(f"it has not answered for {limit:.0f} seconds")
+        return self.ray.get(call)
+
+    def new_actor(self, actor: type, *, node: Node, cpus: int, gpus: float, num_calls: int = 1) -> Any:
+        """Start an actor of a class on a node; Ray waits until the node has the resources free.
+
+        The actor answers `num_calls` calls at a time.
+        """
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         place = NodeAffinitySchedulingStrategy(node.node_id, soft=False)
         remote = self.ray.remote(actor)
-        options = {"num_cpus": cpus, "num_gpus": gpus, "max_restarts": 0, "scheduling_strategy": place}
+        options: dict[str, Any] = {"num_cpus": cpus, "num_gpus": gpus, "max_restarts": 0, "scheduling_strategy": place}
+        if num_calls > 1:
+            options["max_concurrency"] = num_calls
         return remote.options(**options).remote()
 
 
@@ -168,7 +192,7 @@ def connected(address: str) -> Iterator[Connection]:
                 "_temp_dir": directory,
             }
         else:
-            _require_answer(address)
+            require_answer(address)
             options["address"] = address
         import ray
 
@@ -203,10 +227,15 @@ def _kept_sigterm() -> Iterator[None]:
             signal.signal(signal.SIGTERM, handler)
 
 
-def _require_answer(address: str) -> None:
-    """Check that something listens at `host:port`; Ray itself would wait for minutes. `auto` is Ray's to find."""
+def require_answer(address: str) -> None:
+    """Check that something listens at `host:port`; Ray itself would wait for minutes. `auto` is Ray's to find.
+
+    Raises:
+        RunError: nothing answers.
+        SettingsError: it is no address.
+    """
     host, _, port = address.rpartition(":")
-    if address == AUTO:
+    if address in (AUTO, LOCAL):
         return
     if not host or not port.isdigit():
         raise SettingsError(f"--cluster is {address!r}, expected host:port, '{AUTO}' or '{LOCAL}'.")
@@ -236,6 +265,7 @@ def private_environment() -> Iterator[None]:
         LOOPBACK: "0",
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": _secret(),
+        "RAY_num_workers_soft_limit": "0",  # no idle workers, which cost time of a core: zerosum has actors alone
         "RAY_USAGE_STATS_ENABLED": "0",
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
     }

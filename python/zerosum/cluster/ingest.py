@@ -8,7 +8,7 @@ because each number of a lease counts once, no game counts twice. This file does
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -53,8 +53,6 @@ class Sender:
     """Number of its last block that was taken."""
     num_games: int = 0
     """Its games that count."""
-    newest_step: int = 0
-    """Learner step of the newest network of its games."""
     refused_games: Counter[Reason] = field(default_factory=Counter)
     num_damaged: int = 0
     """Damaged blocks in a row."""
@@ -92,6 +90,7 @@ class Ingest:
         seed: int,
         max_staleness: int,
         learner_step: Callable[[], int],
+        highest_step: Callable[[], int],
         take: Callable[[GameRecord], None],
         verifier: Verifier | None = None,
     ) -> None:
@@ -105,6 +104,8 @@ class Ingest:
             seed: The run's seed.
             max_staleness: See `ClusterConfig.max_staleness`.
             learner_step: Returns the step of the network that was sent out last.
+            highest_step: Returns the highest step of a network that was sent out: a learner that was lost goes on from
+                an earlier step than that of games under way.
             take: Gets each game that counts, after the store.
             verifier: Checks the games themselves; None to trust the senders.
         """
@@ -112,7 +113,7 @@ class Ingest:
         spec = game.spec
         self._expected = (spec.name, spec.version, spec.options, settings_hash, seed)
         self._store, self._training, self._take = store, training, take
-        self._max_staleness, self._learner_step = max_staleness, learner_step
+        self._max_staleness, self._learner_step, self._highest_step = max_staleness, learner_step, highest_step
         self._next_id = store.next_game_id
         self._unclaimed = dict(store.running)
         self.senders: dict[str, Sender] = {}
@@ -168,50 +169,52 @@ class Ingest:
 
     def _taken(self, sender: Sender, block: Block) -> Receipt:
         refused, why = Counter[Reason](), ""
-        good: list[GameRecord] = []
-        for record in block.games:
+        good: list[int] = []
+        for index, record in enumerate(block.games):
             fault = self._fault(sender, record)
             if fault is None:
-                good.append(record)
+                good.append(index)
                 sender.open_ids.discard(record.game_id)  # a second copy in this block is a duplicate
             else:
                 refused[fault[0]] += 1
                 why = why or f"game {record.game_id} of {sender.name} {fault[1]}"
-        sender.refusal = self._difference(sender, good)
+        games = [block.games[index] for index in good]
+        left = [game for game in block.running if self._is_left(sender, game)]
+        in_flight = self._difference_in_flight(sender, left)
+        sender.refusal = in_flight or self._difference(sender, games)
         if sender.refusal:
-            refused.update({"differs": 1, "refused sender": len(good) - 1})
-            return self._refused(sender, refused, sender.refusal)
-        if good:
-            self._store.take_games(good)
-            sender.newest_step = max(sender.newest_step, *(_newest_step(record) for record in good))
-        for record in good:
+            refused.update({"differs": 1, "refused sender": len(games) - (not in_flight)})
+            return self._refused(sender, +refused, sender.refusal)
+        if games:
+            self._store.take_games(games, [block.entries[index] for index in good])
+        for record in games:
             self._take(record)
+        for game in left:  # the next process that plays continues them
+            self._store.start_game(game.header, game.plies.packed)
+            sender.open_ids.discard(game.header.game_id)
         sender.acknowledged = max(sender.acknowledged, block.number)
-        sender.num_games += len(good)
-        self.num_games += len(good)
-        self._leave(sender, block.running)
+        sender.num_games += len(games)
+        self.num_games += len(games)
         self._count(sender, refused)
-        return Receipt(sender.acknowledged, len(good), refused, why)
+        return Receipt(sender.acknowledged, len(games), refused, why)
 
-    def _difference(self, sender: Sender, games: Iterable[GameRecord]) -> str:
-        """The fault of the first game that the verifier refuses, in words; "" if it refuses none."""
+    def _is_left(self, sender: Sender, game: RunningGame) -> bool:
+        """Whether a game in flight of a block is one of its sender's, which it leaves to others."""
+        return game.header.game_id in sender.open_ids and self._is_ours(sender, game.header)
+
+    def _difference(self, sender: Sender, games: Sequence[GameRecord]) -> str:
+        """The fault of a game that the verifier refuses, in words; "" if it refuses none."""
+        found = self._verifier and self._verifier.first_fault(games, inherited=sender.inherited)
+        return f"game {found[0].game_id} of {sender.name} {found[1]}" if found else ""
+
+    def _difference_in_flight(self, sender: Sender, left: Iterable[RunningGame]) -> str:
+        """The fault of the first game in flight that the verifier refuses, in words; "" if it refuses none."""
         if self._verifier is None:
             return ""
-        for record in games:
-            fault = self._verifier.fault(record, is_inherited=record.game_id in sender.inherited)
-            if fault:
-                return f"game {record.game_id} of {sender.name} {fault}"
+        for game in left:
+            if fault := self._verifier.fault_in_flight(game):
+                return f"game {game.header.game_id} of {sender.name} {fault}"
         return ""
-
-    def _leave(self, sender: Sender, games: Iterable[RunningGame]) -> None:
-        """Keep the games that a sender leaves unfinished, for the next process that plays."""
-        for game in games:
-            game_id = game.header.game_id
-            if game_id in sender.open_ids and self._is_ours(sender, game.header):
-                self._store.start_game(game.header)
-                for ply in game.plies:
-                    self._store.add_ply(game_id, ply)
-                sender.open_ids.discard(game_id)
 
     def _fault(self, sender: Sender, record: GameRecord) -> tuple[Reason, str] | None:
         """Why a game does not count; None if it does."""
@@ -221,13 +224,13 @@ class Ingest:
             return "foreign", "has a number that is not the sender's"
         if not self._is_ours(sender, record):
             return "foreign", "was played by other rules or settings"
-        step, newest = _newest_step(record), self._learner_step()
+        step, newest, highest = _newest_step(record), self._learner_step(), self._highest_step()
         inherited = sender.inherited.get(record.game_id)
         known = [] if inherited is None else [ply.action for ply in inherited.plies]
         if record.plies["action"][: len(known)].tolist() != known:
             return "foreign", "does not begin with the moves that the store has"
-        if step > newest and inherited is None:
-            return "foreign", f"names the network of step {step}, and the newest is of step {newest}"
+        if step > highest and inherited is None:
+            return "foreign", f"names the network of step {step}, and the newest is of step {highest}"
         if newest - step > self._max_staleness:
             return "stale", f"was played with the network of step {step}, and the newest is of step {newest}"
         return None

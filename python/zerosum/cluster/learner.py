@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from zerosum._core import __version__
 from zerosum.cluster.config import ClusterConfig
-from zerosum.cluster.connection import Connection, Place, first_line
+from zerosum.cluster.connection import START_S, Connection, Place, SilentActorError, first_line
 from zerosum.data_parallel.device_learner import TCP, DeviceLearner
 from zerosum.data_parallel.messages import pack_message, unpack_message
 from zerosum.data_parallel.parallel_learner import DeviceHandle, LearnerLostError, Put
@@ -52,7 +52,7 @@ class ClusterDevices:
     def __init__(self, connection: Connection, config: ClusterConfig, num_devices: int) -> None:
         """Keep room for `num_devices` actors. Raises RunError if there is none."""
         assert config.gpus_per_learner is not None
-        self._connection = connection
+        self._connection, self._limit = connection, config.silence_seconds
         self._places: list[Place] = []
         try:
             for number in range(num_devices):
@@ -72,7 +72,7 @@ class ClusterDevices:
 
     def start(self, place: int, put: Put) -> DeviceHandle:
         """Start the actor of this number."""
-        self._actors.append(_Device(self._connection, self._places[place], put))
+        self._actors.append(_Device(self._connection, self._places[place], put, limit=self._limit))
         return self._actors[-1]
 
     def meeting(self) -> str:
@@ -87,10 +87,10 @@ class ClusterDevices:
 
 
 class _Device:
-    """One actor, whose requests and answers pass through a thread."""
+    """One actor, whose requests and answers pass through a thread. It is lost when it does not answer for `limit`."""
 
-    def __init__(self, connection: Connection, place: Place, put: Put) -> None:
-        self._connection, self._place, self._put = connection, place, put
+    def __init__(self, connection: Connection, place: Place, put: Put, *, limit: float) -> None:
+        self._connection, self._place, self._put, self._limit = connection, place, put, limit
         self._why, self._is_ended = "", False
         self._actor = connection.new_actor(DeviceActor, node=place.node, cpus=place.cpus, gpus=place.gpus)
         self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -99,9 +99,10 @@ class _Device:
 
     def meeting(self) -> str:
         """An address on the actor's node. Raises RunError."""
+        call = self._actor.meeting.remote(self._place.node.address)
         try:
-            meeting: str = self._connection.ray.get(self._actor.meeting.remote(self._place.node.address))
-        except self._connection.ray.exceptions.RayError as error:
+            meeting: str = self._connection.answer(call, limit=max(self._limit, START_S))
+        except (self._connection.ray.exceptions.RayError, SilentActorError) as error:
             self._lose(first_line(error))
             raise self.death() from error
         return meeting
@@ -122,15 +123,17 @@ class _Device:
         self._thread.join()
 
     def _work(self) -> None:
-        ray = self._connection.ray
+        # Its start and its first request, with which it makes the learner, may take longer than a step.
+        limit = max(self._limit, START_S)
         try:
-            there = ray.get(self._actor.version.remote())
+            there = self._connection.answer(self._actor.version.remote(), limit=limit)
             if there != __version__:
                 self._lose(f"it has zerosum {there}, and this machine {__version__}: install the same version")
                 return
             while (message := self._requests.get()) is not None:
-                self._put(unpack_message(ray.get(self._actor.answer.remote(message))))
-        except ray.exceptions.RayError as error:
+                self._put(unpack_message(self._connection.answer(self._actor.answer.remote(message), limit=limit)))
+                limit = self._limit
+        except (self._connection.ray.exceptions.RayError, SilentActorError) as error:
             if not self._is_ended:
                 self._lose(first_line(error))
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import json
 import secrets
 import struct
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +29,13 @@ import numpy as np
 from zerosum._core import __version__
 from zerosum.base import errors
 from zerosum.base.errors import RunError, ZerosumError
-from zerosum.cluster.actor import ActorTask, Orders, Report, SelfplayActor, num_ids_wanted, unpack_reply
+from zerosum.cluster.actor import ActorTask, Orders, SelfplayActor, num_ids_wanted, unpack_reply
 from zerosum.cluster.config import ClusterConfig
 from zerosum.cluster.connection import Connection, Node, first_line
-from zerosum.cluster.ingest import Ingest, Reason
-from zerosum.cluster.status import ActorStatus, ClusterStatus, StatusFiles
+from zerosum.cluster.ingest import Ingest
+from zerosum.cluster.remote_actor import RemoteActor
+from zerosum.cluster.rooms import ROUNDING, Room, room_of
+from zerosum.cluster.status import STATUS_S, ClusterStatus, StatusFiles, by_word
 from zerosum.cluster.verification import SearchCheck, Verifier
 from zerosum.evaluators import EvaluatorConfig
 from zerosum.network import Checkpoint
@@ -41,6 +43,7 @@ from zerosum.replay import GameRecord
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.journal import game_entries
 from zerosum.selfplay import SelfplayCounts, SelfplayTask
+from zerosum.selfplay.archive import require_no_archive
 from zerosum.selfplay.worker import num_trees
 from zerosum.selfplay.worker_process import pack_weights
 
@@ -48,39 +51,16 @@ WAIT_S = 0.2
 """Longest time between two looks at the training's state."""
 NODES_S = 1.0
 """Time between two counts of the nodes."""
-STATUS_S = 5.0
-"""Time between two writes of the status."""
 ROW_S = 10.0
 """Time between two rows of the events."""
-RATE_S = 60.0
-"""Time over which rates are means."""
+PASS_S = 1.0
+"""Time of one pass of the loop up to which actors may be heard late."""
 FAREWELL_S = 20.0
-"""Longest time for the last blocks of all actors at the end."""
+"""Longest time for each of an actor's last answers at the end."""
+MOST_FAREWELL_S = 300.0
+"""Longest time for the last blocks of all actors together."""
 MOST_FAILURES = 3
 """Actors of a node that fail in a row, without playing, after which the node gets no others."""
-
-
-@dataclass
-class _Actor:
-    """An actor, as this side sees it."""
-
-    name: str
-    node: Node
-    threads: int
-    gpus: float
-    task: ActorTask
-    handle: Any
-    call: Any
-    """Ray's reference to the answer that is awaited."""
-    called_at: float
-    step_sent: int
-    report: Report = field(default_factory=Report)
-    has_answered: bool = False
-    is_leaving: bool = False
-    played_at: float = 0.0
-    """When it was last seen to play, or had a reason not to."""
-    history: deque[tuple[float, int, int]] = field(default_factory=deque)
-    """(time, evaluations, games) over the last `RATE_S`."""
 
 
 class ClusterSelfplay:
@@ -111,17 +91,25 @@ class ClusterSelfplay:
             directory: The run directory, for the files of the status.
             evaluator: How an actor evaluates the network, on the devices that Ray gives to it.
             report: Gets a sentence about each event.
+
+        Raises:
+            SettingsError: games are to begin in the archive, which actors do not have.
         """
+        require_no_archive(task.config.archive_share)
         self._task, self._config, self._connection, self._game = task, config, connection, game
         self._store, self._evaluator, self._say = store, evaluator, report
         self._training = secrets.token_hex(8)
         self._files = StatusFiles(directory)
-        self._lock = threading.Lock()  # guards the next three: the learner's thread changes them
+        self._lock = threading.Lock()  # guards the next four: the learner's thread changes them
         self._weights, self._step = pack_weights(checkpoint), checkpoint.info.step
+        self._highest_step = self._step  # a learner that was lost goes on from an earlier step
+        self._num_updates = 0
         self._verifier: Verifier | None = None
-        self._sent: tuple[int, Any] | None = None  # step, and Ray's reference to the packed weights
-        self._actors: dict[str, _Actor] = {}
+        self._sent: tuple[int, Any] | None = None  # number of the update, and Ray's reference to the packed weights
+        self._actors: dict[str, RemoteActor] = {}
         self._num_started = 0
+        self._num_staggered: int | None = None  # `SelfplayTask.num_staggered`, once there is room for actors
+        self._listened_at = 0.0
         self._ended = SelfplayCounts()  # of actors that have ended
         self._ended_cpu_s = 0.0
         self._failures: Counter[str] = Counter()  # by node, in a row
@@ -146,6 +134,8 @@ class ClusterSelfplay:
         packed = pack_weights(checkpoint)
         with self._lock:
             self._weights, self._step = packed, checkpoint.info.step
+            self._highest_step = max(self._highest_step, self._step)
+            self._num_updates += 1
 
     def play(
         self,
@@ -172,9 +162,11 @@ class ClusterSelfplay:
                 seed=self._task.seed,
                 max_staleness=self._config.max_staleness,
                 learner_step=lambda: self._step,
+                highest_step=lambda: self._highest_step,
                 take=take,
                 verifier=self._verifier,
             )
+            self._listened_at = time.monotonic()
             try:
                 while not is_enough():
                     self._look_at_nodes()
@@ -192,7 +184,14 @@ class ClusterSelfplay:
         share, task = self._config.verify_share, self._task
         if share is None:
             return None
-        searches = SearchCheck(task.game, task.search, task.config, self._evaluator, seed=task.seed)
+        searches = SearchCheck(
+            task.game,
+            task.search,
+            task.config,
+            self._evaluator,
+            seed=task.seed,
+            num_staggered=lambda: self._num_staggered or 0,
+        )
         return Verifier(task.game, searches, share=share, generator=np.random.default_rng(secrets.randbits(64)))
 
     # -- who is there
@@ -202,27 +201,53 @@ class ClusterSelfplay:
         if not self._is_due("nodes", NODES_S):
             return
         self._nodes = self._connection.nodes()
-        room = 0
+        rooms: list[tuple[Node, Room]] = []
         for node in self._nodes:
-            cpus, gpus, most = self._room(node)
-            if node.node_id in self._refused_nodes:
-                continue
-            room += most
-            here = [name for name, actor in self._actors.items() if actor.node.node_id == node.node_id]
-            for name in here[most:]:  # their room was given to a learner or rater that has lost its node
-                self._files.add("left", actor=name, node=node.name)
-                self._say(f"{name} has ended for {self._others_on(node)}. Its unfinished games are lost.")
-                self._end(name)
-            for _ in range(most - len(here)):
-                if self._config.num_actors is None or len(self._actors) < self._config.num_actors:
-                    self._start(node, cpus=cpus, gpus=gpus)
-        if not room:
+            self._clear(node)
+            free = self._connection.free(node)
+            room = room_of(*free, self._config, is_python=self._task.game.is_python)
+            if room.num_in(*free) and node.node_id not in self._refused_nodes:
+                rooms.append((node, room))
+        if not rooms:
             self._say_once(self._why_no_room())
+        elif self._num_staggered is None:
+            self._num_staggered = self._num_first_games(rooms) if self._task.num_staggered else 0
+        for node, room in rooms:
+            for _ in range(room.num_in(*self._left(node))):
+                if self._config.num_actors is None or len(self._actors) < self._config.num_actors:
+                    self._start(node, room)
+
+    def _clear(self, node: Node) -> None:
+        """End actors whose CPUs or GPUs were given to a learner or rater that has lost its node."""
+        for actor in reversed(self._actors_on(node)):
+            cpus, gpus = self._left(node)
+            if cpus >= 0 and gpus >= -ROUNDING:
+                return
+            self._files.add("left", actor=actor.name, node=node.name)
+            self._say(f"{actor.name} has ended for {self._others_on(node)}. Its unfinished games are lost.")
+            self._end(actor.name)
+
+    def _actors_on(self, node: Node) -> list[RemoteActor]:
+        return [actor for actor in self._actors.values() if actor.node.node_id == node.node_id]
+
+    def _left(self, node: Node) -> tuple[int, float]:
+        """CPUs and GPUs of a node that nobody has; less than 0 if actors have more than is theirs."""
+        (cpus, gpus), here = self._connection.free(node), self._actors_on(node)
+        return cpus - sum(actor.threads for actor in here), gpus - sum(actor.gpus for actor in here)
+
+    def _num_first_games(self, rooms: list[tuple[Node, Room]]) -> int:
+        """Games that all actors in these rooms begin first."""
+        threads = [room.cpus for node, room in rooms for _ in range(room.num_in(*self._connection.free(node)))]
+        return sum(threads[: self._config.num_actors]) * self._trees_a_thread
+
+    @property
+    def _trees_a_thread(self) -> int:
+        return num_trees(self._task.config.games_per_worker or 1)
 
     def _why_no_room(self) -> str:
-        """Why nobody can play. Raises RunError if only refused nodes are there."""
-        refused = [f"{name} ({why})" for name, why in self._refused_nodes.values()]
-        if refused and all(node.node_id in self._refused_nodes for node in self._nodes):
+        """Why nobody can play. Raises RunError if nodes could, but all that have room are refused."""
+        if any(node.node_id in self._refused_nodes for node in self._nodes):
+            refused = [f"{name} ({why})" for name, why in self._refused_nodes.values()]
             raise RunError(
                 f"No node of the cluster can play any more: {'; '.join(refused)}. The games are saved: remove the cause"
                 " and continue."
@@ -238,58 +263,48 @@ class ClusterSelfplay:
     def _others_on(self, node: Node) -> str:
         return " and ".join(place.role for place in self._connection.places if place.node.node_id == node.node_id)
 
-    def _room(self, node: Node) -> tuple[int, float, int]:
-        """CPUs and GPUs of an actor on a node, and the number of actors that it has room for."""
-        free_cpus, free_gpus = self._connection.free(node)
-        gpus = self._config.gpus_per_actor
-        if gpus is None:
-            gpus = 1.0 if free_gpus >= 1 else 0.0
-        most_by_gpu = int(free_gpus / gpus) if gpus else None
-        cpus = self._config.cpus_per_actor
-        if cpus is None:
-            cpus = 1 if self._task.game.is_python else max(1, free_cpus // max(1, most_by_gpu or 1))
-        most = free_cpus // cpus
-        return cpus, gpus, most if most_by_gpu is None else min(most, most_by_gpu)
-
-    def _start(self, node: Node, *, cpus: int, gpus: float) -> None:
+    def _start(self, node: Node, room: Room) -> None:
         self._num_started += 1
         name = f"{node.host}/{self._num_started}"
         device = self._evaluator.device
-        if gpus == 0:
+        if room.gpus == 0:
             device = "cpu"
         elif device.startswith("cuda"):
             device = "cuda"  # the learner's numbers of GPUs are not the actor's: Ray shows it its own alone
-        num_games = self._task.config.games_per_worker or 1
-        all_threads = sum(other.cpus for other in self._nodes)
         task = ActorTask(
             version=__version__,
             training=self._training,
             name=name,
-            num_threads=cpus,
+            num_threads=room.cpus,
             game=self._game,
             search=self._task.search,
             selfplay=self._task.config,
             evaluator=dataclasses.replace(self._evaluator, device=device),
             seed=self._task.seed,
             settings_hash=self._task.settings_hash,
-            num_staggered=all_threads * num_trees(num_games) if self._task.num_staggered else 0,
+            num_staggered=self._num_staggered or 0,
         )
-        running = self._ingest.register(name, num_games=cpus * num_trees(num_games))
-        step, weights = self._weights_reference()
-        handle = self._connection.new_actor(SelfplayActor, node=node, cpus=cpus, gpus=gpus)
+        num_games = room.cpus * self._trees_a_thread
+        running = self._ingest.register(name, num_games=num_games)
+        # Leased before any actor asks for more: the lowest numbers, whose starts are staggered, are in all actors.
+        first_ids = self._ingest.lease(name, num_games)
+        number, weights = self._weights_reference()
+        handle = self._connection.new_actor(SelfplayActor, node=node, cpus=room.cpus, gpus=room.gpus)
         entries = b"".join(entry for game in running for entry in game_entries(game))
         call = handle.begin.remote(task.to_json(), entries, weights)
         now = time.monotonic()
-        self._actors[name] = _Actor(name, node, cpus, gpus, task, handle, call, now, step, played_at=now)
+        self._actors[name] = RemoteActor(
+            name, node, room.cpus, room.gpus, task, handle, call, now, number, first_ids, played_at=now
+        )
 
     def _weights_reference(self) -> tuple[int, Any]:
-        """The newest network in Ray's object store, and its step. It is put there once."""
+        """Number of the newest network, and its reference in Ray's object store. It is put there once."""
         with self._lock:
-            weights, step = self._weights, self._step
-        if self._sent is None or self._sent[0] != step:
+            number, weights, step = self._num_updates, self._weights, self._step
+        if self._sent is None or self._sent[0] != number:
             if self._verifier is not None:
                 self._verifier.searches.add_network(step, weights, oldest=step - self._config.max_staleness)
-            self._sent = (step, self._connection.ray.put(weights))
+            self._sent = (number, self._connection.ray.put(weights))
         return self._sent
 
     # -- answers
@@ -306,12 +321,26 @@ class ClusterSelfplay:
         for call in calls:
             actor = waiting[call]
             if self._take_answer(actor):
-                self._ask(actor, Orders(is_paused=is_paused))
+                self._ask(actor, is_paused=is_paused)
+        self._end_silent_actors(is_paused=is_paused)
+
+    def _end_silent_actors(self, *, is_paused: bool) -> None:
+        now = time.monotonic()
+        # A pass may take long by itself: a slow disk, or searches that are repeated. Actors are not silent meanwhile.
+        own_pause, self._listened_at = max(0.0, now - self._listened_at - PASS_S), now
         for actor in list(self._actors.values()):
-            if why := self._silence(actor, is_paused=is_paused):
+            actor.excuse(own_pause, now)
+            has_answer = functools.partial(self._has_answer, actor)
+            limit = self._config.silence_seconds
+            if why := actor.silence(now, limit=limit, is_paused=is_paused, has_answer=has_answer):
                 self._fail(actor, why)
 
-    def _take_answer(self, actor: _Actor) -> bool:
+    def _has_answer(self, actor: RemoteActor) -> bool:
+        """Whether an answer has arrived that is not processed yet."""
+        calls, _ = self._connection.ray.wait([actor.call], num_returns=1, timeout=0)
+        return bool(calls)
+
+    def _take_answer(self, actor: RemoteActor) -> bool:
         """Process an actor's answer. Returns whether the actor goes on; raises the error of a game's rules."""
         try:
             report, block = unpack_reply(self._connection.ray.get(actor.call))
@@ -321,11 +350,9 @@ class ClusterSelfplay:
         except (ValueError, KeyError, TypeError, struct.error) as error:
             self._fail(actor, f"its answer cannot be read ({error})")
             return False
-        is_first, actor.has_answered = not actor.has_answered, True
-        if report.counts.evaluations > actor.report.counts.evaluations or report.num_waiting:
-            actor.played_at = time.monotonic()
+        is_first = not actor.has_answered
+        if actor.take(report, time.monotonic()):
             self._failures.pop(actor.node.node_id, None)
-        actor.report = report
         if report.failure is not None:
             self._fail_by_report(actor, is_first=is_first)
             return False
@@ -334,7 +361,7 @@ class ClusterSelfplay:
             self._say(f"  {actor.name} plays on {actor.node.name}: {actor.threads} threads, {report.evaluator}.")
         return not block or self._take_block(actor, block)
 
-    def _take_block(self, actor: _Actor, block: bytes) -> bool:
+    def _take_block(self, actor: RemoteActor, block: bytes) -> bool:
         """Offer a block to the ingest. Returns whether its sender goes on."""
         receipt = self._ingest.offer(actor.name, block)
         if receipt.refused:
@@ -348,37 +375,34 @@ class ClusterSelfplay:
             return False
         return True
 
-    def _ask(self, actor: _Actor, orders: Orders) -> None:
-        """Call an actor again: acknowledge its games, lease numbers, send a new network."""
-        sender, wanted = self._ingest.senders[actor.name], num_ids_wanted(actor.task)
-        if actor.report.num_free_ids <= wanted // 2 and not orders.is_over:
-            lease = self._ingest.lease(actor.name, wanted - actor.report.num_free_ids)
-            orders = dataclasses.replace(orders, first_id=lease.start, num_ids=len(lease))
-        orders = dataclasses.replace(orders, acknowledged=sender.acknowledged)
+    def _ask(self, actor: RemoteActor, *, is_paused: bool = False, is_over: bool = False) -> None:
+        """Call an actor again: acknowledge its games, lease numbers, send a new network and the threshold."""
+        ids = range(0) if is_over else self._ids_for(actor)
+        resignation = self._task.resignation
+        orders = Orders(
+            acknowledged=self._ingest.senders[actor.name].acknowledged,
+            first_id=ids.start,
+            num_ids=len(ids),
+            is_paused=is_paused,
+            is_over=is_over,
+            resigns_below=None if resignation is None else resignation.threshold,
+        )
         weights = None
-        if actor.step_sent != self._step and not orders.is_over:
-            actor.step_sent, weights = self._weights_reference()
-        actor.is_leaving = orders.is_over
+        if actor.update_sent != self._num_updates and not is_over:
+            actor.update_sent, weights = self._weights_reference()
+        actor.is_leaving = is_over
         text = json.dumps(dataclasses.asdict(orders)).encode()
         actor.call, actor.called_at = actor.handle.deliver.remote(text, weights), time.monotonic()
 
-    def _silence(self, actor: _Actor, *, is_paused: bool) -> str:
-        """Why an actor counts as silent, in words; "" if it does not. Its start may take any time."""
-        if not actor.has_answered:
-            return ""
-        now = time.monotonic()
-        if is_paused or not actor.report.num_free_ids:
-            actor.played_at = now
-        limit = self._config.silence_seconds
-        if now - actor.called_at > limit:
-            return f"it has not answered for {now - actor.called_at:.0f} seconds"
-        if now - actor.played_at > limit:
-            return f"it has not played for {now - actor.played_at:.0f} seconds (a method of the game may hang)"
-        return ""
+    def _ids_for(self, actor: RemoteActor) -> range:
+        """The numbers of games to send to an actor now."""
+        ids, actor.first_ids = actor.first_ids, range(0)
+        wanted, num_free = num_ids_wanted(actor.task), actor.report.num_free_ids
+        return ids or (self._ingest.lease(actor.name, wanted - num_free) if num_free <= wanted // 2 else range(0))
 
     # -- ends
 
-    def _fail_by_report(self, actor: _Actor, *, is_first: bool) -> None:
+    def _fail_by_report(self, actor: RemoteActor, *, is_first: bool) -> None:
         assert actor.report.failure is not None
         name, message = actor.report.failure
         if name and not is_first:
@@ -389,7 +413,7 @@ class ClusterSelfplay:
             self._refuse_node(actor.node, message)
         self._fail(actor, message.strip().splitlines()[-1])
 
-    def _fail(self, actor: _Actor, why: str) -> None:
+    def _fail(self, actor: RemoteActor, why: str) -> None:
         """End an actor that failed. Another one takes its place, unless its node fails again and again."""
         self._num_failures += 1
         self._files.add("failed", actor=actor.name, node=actor.node.name, why=why)
@@ -415,22 +439,29 @@ class ClusterSelfplay:
 
     def _say_farewell(self) -> None:
         """Take the last blocks of all actors, with their games in flight, which the next process continues."""
-        until = time.monotonic() + FAREWELL_S
-        while self._actors and time.monotonic() < until:
+        started = time.monotonic()
+        for actor in list(self._actors.values()):
+            if not actor.has_answered:  # it has not begun, so it has nothing
+                self._end(actor.name)
+        while self._actors:
             waiting = {actor.call: actor for actor in self._actors.values()}
             calls, _ = self._connection.ray.wait(list(waiting), num_returns=1, timeout=WAIT_S)
             for call in calls:
-                actor = waiting[call]
-                if not self._take_answer(actor):
-                    continue
-                if actor.is_leaving and not actor.report.num_waiting:
-                    self._files.add("left", actor=actor.name, node=actor.node.name)
-                    self._end(actor.name)
-                else:
-                    self._ask(actor, Orders(is_over=True))
+                self._take_last_answer(waiting[call])
+            now = time.monotonic()
             for actor in list(self._actors.values()):
-                if not actor.has_answered:  # it has not begun, so it has nothing
-                    self._end(actor.name)
+                is_late = now - max(actor.called_at, started) > FAREWELL_S and not self._has_answer(actor)
+                if is_late or now - started > MOST_FAREWELL_S:
+                    self._fail(actor, f"it has not handed over its last games in {now - started:.0f} seconds")
+
+    def _take_last_answer(self, actor: RemoteActor) -> None:
+        if not self._take_answer(actor):
+            return
+        if actor.is_leaving and not actor.report.num_waiting:
+            self._files.add("left", actor=actor.name, node=actor.node.name)
+            self._end(actor.name)
+        else:
+            self._ask(actor, is_over=True)
 
     # -- the status
 
@@ -441,11 +472,10 @@ class ClusterSelfplay:
             self._files.add("failed", actor=place.role, node=place.node.name, why=why)
         if not is_over and not self._is_due("status", STATUS_S):
             return
+        senders = self._ingest.senders
         for actor in self._actors.values():
-            actor.history.append((now, actor.report.counts.evaluations, self._ingest.senders[actor.name].num_games))
-            while len(actor.history) > 2 and now - actor.history[0][0] > RATE_S:
-                actor.history.popleft()
-        actors = [self._status_of(actor) for actor in self._actors.values()]
+            actor.note(now, senders[actor.name].num_games)
+        actors = [actor.status(senders[actor.name], newest_step=self._step, now=now) for actor in self._actors.values()]
         status = ClusterStatus(
             time=time.strftime("%Y-%m-%d %H:%M:%S"),
             unix_s=time.time(),
@@ -455,48 +485,14 @@ class ClusterSelfplay:
             games=self._ingest.num_games,
             actors=actors,
             others=[f"{place.role} on {place.node.name}" for place in list(self._connection.places)],
-            refused=_by_word(self._ingest.refused),
+            refused=by_word(self._ingest.refused),
             refused_nodes=dict(self._refused_nodes.values()),
             num_failures=self._num_failures + self._num_lost,
             is_over=is_over,
         )
         self._files.write(status)
         if is_over or self._is_due("row", ROW_S):
-            behind = [actor.steps_behind for actor in actors]
-            self._files.add(
-                "row",
-                step=status.step,
-                nodes=status.nodes,
-                actors=len(actors),
-                games=status.games,
-                games_per_minute=round(sum(actor.games_per_minute for actor in actors), 1),
-                evaluations_per_minute=round(sum(actor.evaluations_per_minute for actor in actors)),
-                mean_steps_behind=round(sum(behind) / len(behind), 1) if behind else 0,
-                most_steps_behind=max(behind, default=0),
-                refused=status.refused,
-                failures=status.num_failures,
-            )
-
-    def _status_of(self, actor: _Actor) -> ActorStatus:
-        sender, report = self._ingest.senders[actor.name], actor.report
-        (then, evaluations, games), (now, evaluations_now, games_now) = actor.history[0], actor.history[-1]
-        minutes = max((now - then) / 60, 1e-9)
-        is_playing = time.monotonic() - actor.played_at < 3 * STATUS_S
-        return ActorStatus(
-            name=actor.name,
-            node=actor.node.name,
-            state="playing" if actor.has_answered and is_playing else "silent" if actor.has_answered else "starting",
-            threads=actor.threads,
-            gpus=actor.gpus,
-            evaluator=report.evaluator,
-            pid=report.pid,
-            evaluations_per_minute=round((evaluations_now - evaluations) / minutes, 1),
-            games_per_minute=round((games_now - games) / minutes, 2),
-            games=sender.num_games,
-            step=report.step,
-            steps_behind=max(0, self._step - report.step) if actor.has_answered else 0,
-            refused=_by_word(sender.refused_games),
-        )
+            self._files.add_row(status)
 
     def _is_due(self, what: str, seconds: float) -> bool:
         if time.monotonic() < self._due[what]:
@@ -508,7 +504,3 @@ class ClusterSelfplay:
         if (key or sentence) not in self._said:
             self._said.add(key or sentence)
             self._say(sentence)
-
-
-def _by_word(refused: Counter[Reason]) -> dict[str, int]:
-    return {str(reason): count for reason, count in refused.items()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from zerosum.base.files import append_line, read_lines, repair_lines, replace_du
 
 NOW = "cluster.json"
 EVENTS = "cluster.jsonl"
+STATUS_S = 5.0
+"""Time between two writes of `cluster.json`."""
 OLD_S = 30.0
 """Age of `cluster.json` from which a training is taken for ended."""
 
@@ -86,6 +89,24 @@ class StatusFiles:
         with writing(self._directory):
             replace_durably(self._directory / NOW, json.dumps(dataclasses.asdict(status)) + "\n")
 
+    def add_row(self, status: ClusterStatus) -> None:
+        """Append the totals of the present. Raises RunError."""
+        actors = status.actors
+        behind = [actor.steps_behind for actor in actors]
+        self.add(
+            "row",
+            step=status.step,
+            nodes=status.nodes,
+            actors=len(actors),
+            games=status.games,
+            games_per_minute=round(sum(actor.games_per_minute for actor in actors), 1),
+            evaluations_per_minute=round(sum(actor.evaluations_per_minute for actor in actors)),
+            mean_steps_behind=round(sum(behind) / len(behind), 1) if behind else 0,
+            most_steps_behind=max(behind, default=0),
+            refused=status.refused,
+            failures=status.num_failures,
+        )
+
     def add(self, event: str, **values: Any) -> None:
         """Append what happened: "row" every few seconds, "joined", "left", "failed", "refused", "node refused".
 
@@ -93,6 +114,11 @@ class StatusFiles:
         """
         line = {"time": time.strftime("%Y-%m-%d %H:%M:%S"), "event": event, **values}
         append_line(self._directory / EVENTS, json.dumps(line, separators=(",", ":")))
+
+
+def by_word(refused: Mapping[Any, int]) -> dict[str, int]:
+    """Counts of refused games by their reasons, as a status has them."""
+    return {str(reason): count for reason, count in refused.items()}
 
 
 def read_status(run: Path) -> ClusterStatus:

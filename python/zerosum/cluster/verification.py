@@ -10,25 +10,25 @@ the game's first change of network, and later ones that kept nothing of an earli
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from zerosum.base.errors import GameError
 from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, answer_all, make_evaluator
-from zerosum.games import Rules, start_state
+from zerosum.games import Rules, State, start_state
+from zerosum.games.rules import drawn_start
 from zerosum.replay import GameRecord
-from zerosum.replay.records import PlyFlag, PlyRecord
+from zerosum.replay.records import PlyFlag, PlyRecord, RunningGame, unpacked_ply
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import Root
 from zerosum.selfplay import SelfplayConfig
-from zerosum.selfplay.archive import begins_in_archive
 from zerosum.selfplay.effort import Effort, PlayingNetwork
 from zerosum.selfplay.material import seeing_material
 from zerosum.selfplay.resignation import RESIGNATION, is_played_out
-from zerosum.selfplay.worker import is_full_search, opening_move
+from zerosum.selfplay.worker import is_full_search, num_opening_plies
 from zerosum.selfplay.worker_process import checkpoint_of, network_of
 
 MOST_DIFFERENCE = 0.1
@@ -39,6 +39,12 @@ on average for games of the first network under the name of the last (docs/clust
 """
 MOST_VALUE_DIFFERENCE = 0.1
 """Largest mean difference of the values of a game's compared searches; at most 0.007 there, and 0.15 on average."""
+MOST_EVALUATORS = 3
+"""Networks that are kept compiled."""
+
+
+class _FaultError(Exception):
+    """Moves are against the rules; the message says how."""
 
 
 def fault_by_rules(game: Rules, record: GameRecord, *, can_resign: bool = False) -> str:
@@ -48,28 +54,45 @@ def fault_by_rules(game: Rules, record: GameRecord, *, can_resign: bool = False)
     with `can_resign` the side to move may have resigned.
     """
     try:
-        state = start_state(game, record.start)
-    except GameError as error:
-        return f"has a start that is none: {error}"
-    for index in range(record.num_plies):
-        ply = record.ply(index)
-        if game.outcome(state) is not None:
-            return f"goes on at ply {index}, after its end"
-        legal = set(game.legal_actions(state))
-        if ply.action not in legal:
-            return f"has an illegal move at ply {index}"
-        if ply.player != game.player(state):
-            return f"names the wrong side at ply {index}"
-        actions = ply.target["action"].tolist()
-        if len(set(actions)) != len(actions) or not legal.issuperset(actions):
-            return f"has a policy target with an illegal move at ply {index}"
-        state = game.play(state, ply.action)
+        state = _state_after(game, record.start, (record.ply(index) for index in range(record.num_plies)))
+    except _FaultError as fault:
+        return str(fault)
     if can_resign and record.ending == RESIGNATION and game.outcome(state) is None:
         is_lost_by_mover = record.outcome == (-1.0 if game.player(state) == 0 else 1.0)
         return "" if is_lost_by_mover else "was resigned by a side that was not to move"
     if (record.outcome, record.ending) != (_float32(game.outcome(state)), game.ending(state)):
         return "has another end than its moves"
     return ""
+
+
+def fault_in_flight(game: Rules, running: RunningGame) -> str:
+    """What a game without an end has against the rules, in words; "" if nothing."""
+    try:
+        _state_after(game, running.header.start, running.plies)
+    except _FaultError as fault:
+        return str(fault)
+    return ""
+
+
+def _state_after(game: Rules, start: str, plies: Iterable[PlyRecord]) -> State:
+    """The state after all moves of a game, each of them checked. Raises _FaultError."""
+    try:
+        state = start_state(game, start)
+    except GameError as error:
+        raise _FaultError(f"has a start that is none: {error}") from error
+    for index, ply in enumerate(plies):
+        if game.outcome(state) is not None:
+            raise _FaultError(f"goes on at ply {index}, after its end")
+        legal = set(game.legal_actions(state))
+        if ply.action not in legal:
+            raise _FaultError(f"has an illegal move at ply {index}")
+        if ply.player != game.player(state):
+            raise _FaultError(f"names the wrong side at ply {index}")
+        actions = ply.target["action"].tolist()
+        if len(set(actions)) != len(actions) or not legal.issuperset(actions):
+            raise _FaultError(f"has a policy target with an illegal move at ply {index}")
+        state = game.play(state, ply.action)
+    return state
 
 
 def _float32(value: float | None) -> float | None:
@@ -107,17 +130,24 @@ class SearchCheck:
         evaluator: EvaluatorConfig,
         *,
         seed: int,
+        num_staggered: Callable[[], int] = lambda: 0,
     ) -> None:
-        """A check for games of these settings and this seed of the run. Networks are kept in temporary files."""
-        self._game, self._config, self._seed = game, selfplay, seed
+        """A check for games of these settings and this seed of the run. Networks are kept in temporary files.
+
+        `num_staggered` returns `SelfplayTask.num_staggered`. Evaluators have the precision "auto" in place of int8,
+        which has to be measured for each network.
+        """
+        self._game, self._config, self._seed, self._num_staggered = game, selfplay, seed, num_staggered
         self._search_config = search
         self._efforts = selfplay.efforts(search)
         self._search = new_search(game, self._efforts.with_room(game, search, 1))
-        self._evaluator_config = evaluator
-        self._evaluator: NetworkEvaluator | None = None
-        self._step = -1
+        is_measured = evaluator.precision in ("fast", "int8")
+        self._evaluator_config = replace(evaluator, precision="auto") if is_measured else evaluator
+        self._evaluators: dict[int, NetworkEvaluator] = {}  # by step, the one that was used last at the end
+        self._cached_step = -1  # the search's cache has evaluations of this network
         self._files = tempfile.TemporaryDirectory(prefix="zs-networks-")
-        self._networks: dict[int, PlayingNetwork] = {}  # by step, in the order of their coming
+        # By step, in the order of their coming; None for a step that several networks have had.
+        self._networks: dict[int, PlayingNetwork | None] = {}
 
     @property
     def can_resign(self) -> bool:
@@ -125,18 +155,30 @@ class SearchCheck:
         return self._config.resign_false_positives is not None
 
     def add_network(self, step: int, packed: bytes, *, oldest: int) -> None:
-        """Keep a network that was sent out, packed by `pack_weights`, and forget those before the step `oldest`."""
+        """Keep a network that was sent out, packed by `pack_weights`, and forget those before the step `oldest`.
+
+        A learner that was lost and went back to its checkpoint makes other networks of the same steps. Nothing says
+        which of them a game names, so no search of such a step is compared.
+        """
         if step not in self._networks:
             self._file(step).write_bytes(packed)
             self._networks[step] = network_of(packed)
+        elif self.knows(step) and self._file(step).read_bytes() != packed:
+            self._forget(step)
+            self._networks[step] = None
         # The newest network before `oldest` was in use at that step.
-        while len(self._networks) > 1 and (steps := list(self._networks))[1] <= oldest:
+        while len(self._networks) > 1 and (steps := sorted(self._networks))[1] <= oldest:
+            self._forget(steps[0])
             del self._networks[steps[0]]
-            self._file(steps[0]).unlink()
+
+    def _forget(self, step: int) -> None:
+        self._file(step).unlink(missing_ok=True)
+        self._evaluators.pop(step, None)
+        self._cached_step = -1
 
     def knows(self, step: int) -> bool:
-        """Whether the network of a step is here."""
-        return step in self._networks
+        """Whether the network of a step is here, and is the only one of that step."""
+        return self._networks.get(step) is not None
 
     def close(self) -> None:
         """Remove the networks."""
@@ -156,19 +198,14 @@ class SearchCheck:
         return self._fault_of_plan(record) or self.compare(record).fault()
 
     def _fault_of_plan(self, record: GameRecord) -> str:
-        """Random moves and full searches are decided by the seed and the number of the game.
-
-        The moves to an archived position are another game's: nothing here says which ones they should be.
-        """
+        """The start, random moves and full searches are decided by the seed and the number of the game."""
         if record.ending == RESIGNATION and is_played_out(self._config, seed=self._seed, game_id=record.game_id):
             return "was resigned, and its number says that it is played out"
-        state, num_opening = start_state(self._game, record.start), _num_opening_plies(record)
-        is_archived = begins_in_archive(self._config.archive_share, seed=self._seed, game_id=record.game_id)
-        for index in range(0 if is_archived else num_opening):
-            ahead = opening_move(self._game, state, seed=record.seed, game_id=record.game_id, ply=index)
-            if ahead is None or ahead[0] != record.ply(index).action:
-                return f"has another random move than its number says, at ply {index}"
-            state = ahead[1]
+        if record.start != drawn_start(self._game, seed=self._seed, number=record.game_id):
+            return "begins at another position than its number says"
+        num_opening, is_opening = _num_opening_plies(record), record.plies["flags"] & int(PlyFlag.OPENING)
+        if not is_opening[:num_opening].all() or record.plies["action"][:num_opening].tolist() != self._opening(record):
+            return "has other random moves than its number says"
         for index in range(num_opening, record.num_plies):
             ply = record.ply(index)
             if (effort := self._effort(record, index)) is None:
@@ -183,6 +220,21 @@ class SearchCheck:
             if is_full != (PlyFlag.FULL_SEARCH in ply.flags) or is_full != bool(ply.target.size):
                 return f"was searched in full at other plies than its number says, at ply {index}"
         return ""
+
+    def _opening(self, record: GameRecord) -> list[int]:
+        """The random moves with which a game of this number begins."""
+        num_plies = num_opening_plies(
+            self._game,
+            self._config,
+            seed=self._seed,
+            game_id=record.game_id,
+            num_staggered=self._num_staggered(),
+        )
+        if not num_plies:
+            return []
+        state = start_state(self._game, record.start)
+        _, plies = self._game.draw_opening(state, num_plies, self._seed, record.game_id)
+        return [unpacked_ply(ply).action for ply in plies]
 
     def _effort(self, record: GameRecord, ply: int) -> Effort | None:
         """The effort of a ply's search; None if the ply's network, which decides it, is not here any more."""
@@ -204,8 +256,7 @@ class SearchCheck:
             # While the last search of a game is under way, nothing says when the network changes.
             is_one_network = steps[index + 1] == step and self.knows(step)
             if is_same_tree and is_one_network:
-                self._use(step)
-                yield ply, self._searched(record, ply, index)
+                yield ply, self._searched(record, ply, index, step)
             keep = self._search_config.reuse_tree and (
                 config.reuse_in_full_searches or PlyFlag.FULL_SEARCH not in record.ply(index + 1).flags
             )
@@ -214,29 +265,31 @@ class SearchCheck:
                 return
             self._search.advance(0, ply.action, keep=keep)
 
-    def _searched(self, record: GameRecord, ply: PlyRecord, index: int) -> Root:
+    def _searched(self, record: GameRecord, ply: PlyRecord, index: int, step: int) -> Root:
         is_full = PlyFlag.FULL_SEARCH in ply.flags
         noise = (self._seed, record.game_id, index) if is_full and self._search_config.has_root_noise else None
-        effort = self._effort(record, index)
-        assert effort is not None, "the ply's network is here"
+        effort, network = self._effort(record, index), self._networks[step]
+        assert effort is not None and network is not None, "the ply's network is here"
+        evaluator = seeing_material(self._evaluator(step), self._config.material, lambda: network.progress)
         self._search.begin(0, effort.num_simulations if is_full else effort.fast_simulations, noise=noise)
-        assert self._evaluator is not None
-        progress = self._networks[self._step].progress
-        evaluator = seeing_material(self._evaluator, self._config.material, lambda: progress)
         answer_all(self._search, evaluator, max_leaves=1)
         return self._search.root(0)
 
-    def _use(self, step: int) -> None:
-        """Evaluate with the network of a step from now on."""
-        if step == self._step:
-            return
-        checkpoint = checkpoint_of(self._file(step).read_bytes(), self._game)
-        if self._evaluator is None:
-            self._evaluator = make_evaluator(checkpoint, self._evaluator_config, batch_size=1, game=self._game)
-        else:
-            self._evaluator.update(checkpoint)
-        self._search.clear_cache()
-        self._step = step
+    def _evaluator(self, step: int) -> NetworkEvaluator:
+        """The evaluator of the network of a step, for the search that is under way."""
+        if step != self._cached_step:
+            self._search.clear_cache()
+            self._cached_step = step
+        found = self._evaluators.pop(step, None)
+        if found is None:
+            checkpoint = checkpoint_of(self._file(step).read_bytes(), self._game)
+            if len(self._evaluators) < MOST_EVALUATORS:
+                found = make_evaluator(checkpoint, self._evaluator_config, batch_size=1, game=self._game)
+            else:
+                found = self._evaluators.pop(next(iter(self._evaluators)))
+                found.update(checkpoint)
+        self._evaluators[step] = found
+        return found
 
     def _file(self, step: int) -> Path:
         return Path(self._files.name, f"step-{step}")
@@ -251,18 +304,28 @@ class Verifier:
         self.num_compared = 0
         """Games whose searches were repeated."""
 
-    def fault(self, record: GameRecord, *, is_inherited: bool) -> str:
-        """What a game has against it, in words; "" if nothing.
+    def fault_in_flight(self, running: RunningGame) -> str:
+        """What a game without an end has against it, in words; "" if nothing. The rules alone are checked."""
+        return fault_in_flight(self._game, running)
+
+    def first_fault(self, games: Sequence[GameRecord], *, inherited: Container[int]) -> tuple[GameRecord, str] | None:
+        """A game that has something against it, and what, in words; None if there is none.
 
         An inherited game, which the store had in flight, began with other networks, and maybe other settings: it is
-        checked by the rules alone.
+        checked by the rules alone. `inherited` has the numbers of these games.
         """
-        if fault := fault_by_rules(self._game, record, can_resign=self.searches.can_resign):
-            return fault
-        if is_inherited or self._generator.random() >= self._share:
-            return ""
-        self.num_compared += 1
-        return self.searches.fault(record)
+        for record in games:
+            if fault := fault_by_rules(self._game, record, can_resign=self.searches.can_resign):
+                return record, fault
+        drawn = [
+            record for record in games if record.game_id not in inherited and self._generator.random() < self._share
+        ]
+        # In the order of their networks: to compile one takes longer than to compare a game.
+        for record in sorted(drawn, key=lambda record: int(record.plies["checkpoint_step"].max(initial=0))):
+            self.num_compared += 1
+            if fault := self.searches.fault(record):
+                return record, fault
+        return None
 
 
 def _num_opening_plies(record: GameRecord) -> int:

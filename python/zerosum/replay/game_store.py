@@ -39,7 +39,7 @@ from zerosum.replay.journal import (
     record_entries,
     start_entry,
 )
-from zerosum.replay.records import GameHeader, GameRecord, PackedPly, PlyRecord, RunningGame, packed_ply
+from zerosum.replay.records import GameHeader, GameRecord, PackedPly, RunningGame
 from zerosum.replay.shards import (
     FORMAT,
     JOURNAL_NAME,
@@ -153,12 +153,6 @@ class GameStore:
                 self._next_game_id = max(self._next_game_id, header.game_id + 1)
             game.plies.packed += opening
 
-    def add_ply(self, game_id: int, ply: PlyRecord) -> None:
-        """Record the next ply of a game in flight."""
-        with self._lock:
-            game = self._replayed.get(game_id) or self._running[game_id]
-            self.add_plies([game_id], [packed_ply(game_id, len(game.plies), ply)])
-
     def add_plies(self, game_ids: Sequence[int], plies: Sequence[PackedPly]) -> None:
         """Record the next plies of games in flight, a game for each, with one write."""
         with self._lock, self._disk():
@@ -216,8 +210,8 @@ class GameStore:
             self._next_game_id += 1
         self._seal(at_least=self._games_per_shard)
 
-    def take_games(self, records: Sequence[GameRecord]) -> None:
-        """Add finished games that were played elsewhere, with one write.
+    def take_games(self, records: Sequence[GameRecord], entries: Sequence[bytes]) -> None:
+        """Add finished games that were played elsewhere, with one write; `entries` are each game's (`record_entries`).
 
         Their numbers are new to the store, or those of games in flight, which have ended with them. They count when
         this returns. A kill meanwhile leaves the first of them finished, and of the next one the plies in flight.
@@ -225,7 +219,7 @@ class GameStore:
         with self._lock, self._disk():
             for record in records:
                 assert record.game_id in self._running or record.game_id >= self._first_new_id, record.game_id
-            self._journal.append(b"".join(entry for record in records for entry in record_entries(record)))
+            self._journal.append(b"".join(entries))
             for record in records:
                 self._running.pop(record.game_id, None)
                 self._finished.append(record)

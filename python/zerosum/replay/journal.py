@@ -22,7 +22,7 @@ import os
 import struct
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -45,7 +45,6 @@ from zerosum.replay.records import (
     PlyFlag,
     PlyRecord,
     RunningGame,
-    packed_ply,
     unpacked_ply,
 )
 
@@ -63,6 +62,8 @@ class _Kind(enum.IntEnum):
 _MAGIC_SIZE = len(MAGIC)
 _HEAD = struct.Struct("<IB")  # payload length, kind
 _CRC = struct.Struct("<I")
+_ENTRY = struct.Struct("<4sIBI")  # all that is before the payload
+_PLY = int(_Kind.PLY)
 _PAYLOAD = _MAGIC_SIZE + _HEAD.size + _CRC.size  # where the payload begins
 _BEGIN = struct.Struct("<II")  # version of the format, number of the journal
 _MOST_FLAGS = 2 * max(PlyFlag) - 1
@@ -136,20 +137,9 @@ def start_entry(header: GameHeader) -> bytes:
     return _entry(_Kind.START, _encode(vars(header)).encode())
 
 
-def ply_entry(game_id: int, index: int, ply: PlyRecord) -> bytes:
-    """The entry of the game's ply number `index`, counted from 0."""
-    return ply_entries([packed_ply(game_id, index, ply)])
-
-
 def ply_entries(plies: Sequence[PackedPly]) -> bytes:
     """The entries of plies."""
     return _core.ply_entries(MAGIC, _Kind.PLY, plies)
-
-
-def _ply_entry(game_id: int, index: int, numbers: bytes, size: int, columns: Iterable[bytes]) -> bytes:
-    """The entry of a ply: its row of `PLY`, and the `size` rows of its target by column."""
-    packed = PLY_KEY.pack(game_id, index) + numbers + TARGET_SIZE.pack(size)
-    return _entry(_Kind.PLY, b"".join([packed, *columns]))
 
 
 def end_entry(game_id: int, num_plies: int, *, outcome: float, ending: str) -> bytes:
@@ -167,13 +157,18 @@ def game_entries(game: RunningGame) -> Iterator[bytes]:
 def record_entries(record: GameRecord) -> Iterator[bytes]:
     """All entries of a finished game."""
     yield start_entry(record.header)
+    if record.num_plies:
+        yield ply_entries(list(_packed_plies(record)))
+    yield end_entry(record.game_id, record.num_plies, outcome=record.outcome, ending=record.ending)
+
+
+def _packed_plies(record: GameRecord) -> Iterator[PackedPly]:
     rows, row_size = record.plies.tobytes(), PLY.itemsize
     columns = [(record.targets[name].tobytes(), dtype.itemsize) for name, dtype in _TARGET_COLUMNS]
     for index, (start, end) in enumerate(itertools.pairwise(record.target_offsets.tolist())):
-        numbers = rows[index * row_size : (index + 1) * row_size]
+        key, numbers = PLY_KEY.pack(record.game_id, index), rows[index * row_size : (index + 1) * row_size]
         target = (column[start * width : end * width] for column, width in columns)
-        yield _ply_entry(record.game_id, index, numbers, end - start, target)
-    yield end_entry(record.game_id, record.num_plies, outcome=record.outcome, ending=record.ending)
+        yield b"".join([key, numbers, TARGET_SIZE.pack(end - start), *target])
 
 
 def _entry(kind: _Kind, payload: bytes) -> bytes:
@@ -252,6 +247,82 @@ def read_entries(data: bytes) -> Iterator[Entry]:
         assert end is not None, "entries from a pipe are complete"
         yield _parse_entry(data[position:end])
         position = end
+
+
+@dataclass(kw_only=True)
+class WholeGames:
+    """Games whose entries follow each other, as a sender puts them into a block."""
+
+    finished: list[GameRecord] = field(default_factory=list)
+    entries: list[bytes] = field(default_factory=list)
+    """The entries of each finished game."""
+    running: list[RunningGame] = field(default_factory=list)
+    """Games without an end."""
+
+
+def parse_games(data: bytes) -> WholeGames:
+    """The games of these bytes, finished ones first. It checks what `parse_journal` checks, but by columns.
+
+    Raises ValueError, TypeError, RecursionError or struct.error if anything is damaged, missing or out of place.
+    """
+    found, game, first = WholeGames(), None, 0
+    game_id, packed = -1, list[PackedPly]()
+    for position, end, kind in _whole_entries(data):
+        if kind == _PLY:
+            payload = data[position + _PAYLOAD : end]
+            if PLY_KEY.unpack_from(payload) != (game_id, len(packed)):
+                raise ValueError("a ply is missing")
+            packed.append(payload)
+        elif kind == _Kind.START:
+            if game is not None:
+                found.running.append(game)
+            game = RunningGame(header=_checked(GameHeader(**json.loads(data[position + _PAYLOAD : end]))))
+            game_id, packed, first = game.header.game_id, game.plies.packed, position
+        else:
+            if game is None:
+                raise ValueError(f"an entry of kind {kind} outside a game")
+            entry = _parse_entry(data[position:end])
+            _require(isinstance(entry, EndEntry), f"an entry of kind {kind} in a game")
+            assert isinstance(entry, EndEntry)
+            _require(not found.running, "a finished game after one in flight")
+            _require((entry.game_id, entry.index) == (game_id, len(packed)), "a ply is missing")
+            found.finished.append(_ended(game, entry.outcome, entry.ending))
+            found.entries.append(data[first:end])
+            game, game_id = None, -1
+    if game is not None:
+        found.running.append(game)
+    _require(len({game.header.game_id for game in found.running}) == len(found.running), "a game twice")
+    for game in found.running:
+        _ended(game, 0.0, "")
+    return found
+
+
+def _whole_entries(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """(start, end, kind) of consecutive entries. Raises ValueError or struct.error at one that is not complete."""
+    position, view, crc32 = 0, memoryview(data), zlib.crc32
+    while position < len(data):
+        magic, size, kind, crc = _ENTRY.unpack_from(data, position)
+        start = position + _PAYLOAD
+        end = start + size
+        head = view[position + _MAGIC_SIZE : position + _MAGIC_SIZE + _HEAD.size]
+        if magic != MAGIC or end > len(data) or crc32(view[start:end], crc32(head)) != crc:
+            raise ValueError("an entry is incomplete")
+        yield position, end, kind
+        position = end
+
+
+def _ended(game: RunningGame, outcome: float, ending: str) -> GameRecord:
+    """The record of a game with this end. Raises ValueError if a ply of it is none."""
+    record = GameRecord.from_plies(game.header, game.plies, outcome=outcome, ending=ending)
+    plies, offsets = record.plies, record.target_offsets
+    _require(bool((plies["player"] <= 1).all() and (plies["flags"] <= _MOST_FLAGS).all()), "a number out of range")
+    for name in ("search_value", "net_value"):
+        _require(bool((np.abs(plies[name]) <= 1.0).all()), f"a {name} out of range")
+    starts = offsets[:-1][offsets[1:] != offsets[:-1]]
+    if starts.size:
+        totals = np.add.reduceat(record.targets["probability"].astype(np.float32), starts)
+        _require(bool((np.abs(totals - 1.0) < 0.01).all()), "shares that do not add up to 1")
+    return record
 
 
 def _parse_entry(entry: bytes) -> Entry:

@@ -17,13 +17,16 @@ from typing import Any
 from zerosum._core import __version__
 from zerosum.base.errors import RunError
 from zerosum.base.settings import from_mapping
-from zerosum.cluster.connection import Connection, Place, first_line
+from zerosum.cluster.connection import START_S, Connection, Place, SilentActorError, first_line
 from zerosum.evaluators import EvaluatorConfig
 from zerosum.games import make
 from zerosum.run.config import RunConfig
 from zerosum.run.rating_games import RatingGames, RatingPlayer, RatingSetup, play_rating_games, rating_setup
 from zerosum.search import SearchConfig
 from zerosum.selfplay.worker_process import checkpoint_of, pack_weights
+
+PULSE_S = 5.0
+"""Time between two looks at whether a rater is still there."""
 
 
 class RaterLostError(RunError):
@@ -50,7 +53,11 @@ class RatingTask:
 
 
 class RaterActor:
-    """Plays rating games on a node."""
+    """Plays rating games on a node. It answers two calls at a time, so that `pulse` has an answer during the games."""
+
+    def pulse(self) -> bytes:
+        """Nothing, at once."""
+        return b""
 
     def play(self, task: bytes, *weights: bytes) -> bytes:
         """Play the games of a `RatingTask`, as JSON.
@@ -134,8 +141,8 @@ class ClusterRaters:
         parts = []
         for rater, call in calls.items():
             try:
-                values = json.loads(ray.get(call))
-            except ray.exceptions.RayError as error:
+                values = json.loads(rater.answer(call))
+            except (ray.exceptions.RayError, SilentActorError) as error:
                 if not self._is_closed:
                     rater.note_loss(first_line(error))
                 rater.stop()
@@ -168,8 +175,29 @@ class _Rater:
                 place = self._reserve()
             except RunError as error:
                 raise RaterLostError(str(error)) from error
-            self._actor = self._connection.new_actor(RaterActor, node=place.node, cpus=place.cpus, gpus=place.gpus)
+            self._actor = self._connection.new_actor(
+                RaterActor, node=place.node, cpus=place.cpus, gpus=place.gpus, num_calls=2
+            )
         return self._actor.play.remote(task, *weights)
+
+    def answer(self, call: Any) -> Any:
+        """The games, which may take any time as long as the actor shows that it is there.
+
+        Raises SilentActorError, and the errors of Ray.
+        """
+        actor, ray, limit = self._actor, self._connection.ray, max(self._config.silence_seconds, START_S)
+        while actor is not None:
+            pulse = actor.pulse.remote()
+            answered, _ = ray.wait([call, pulse], num_returns=1, timeout=limit)
+            if not answered:
+                raise SilentActorError(f"it has not answered for {limit:.0f} seconds")
+            if pulse in answered:
+                ray.get(pulse)
+                limit = self._config.silence_seconds
+                answered, _ = ray.wait([call], num_returns=1, timeout=PULSE_S)
+            if call in answered:
+                break
+        return ray.get(call)
 
     def note_loss(self, why: str) -> None:
         """Add the loss of the actor to the cluster's events."""

@@ -13,6 +13,7 @@ networks, optimiser states, rating games and rows of metrics, bit for bit, excep
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import math
@@ -42,7 +43,7 @@ from zerosum.replay.window import needed, require_game
 from zerosum.run.budget import USED_UP, Budget
 from zerosum.run.cluster_raters import ClusterRaters
 from zerosum.run.config import RunConfig, minutes_word, train_text
-from zerosum.run.forecast import forecast
+from zerosum.run.forecast import measure
 from zerosum.run.gate import Gate
 from zerosum.run.learning import RunLearner, open_checkpoint
 from zerosum.run.measures import Measures, progress_line
@@ -86,8 +87,17 @@ class SelfplayTraining:
         """
         self._directory, self._game, self._config, self._report = directory, game, config, report
         self._stop, self._mirror, self._cluster = stop, mirror, cluster
+        with contextlib.ExitStack() as opened:
+            self._open(opened)
+            self._opened = opened.pop_all()
+
+    def _open(self, opened: contextlib.ExitStack) -> None:
+        """Open the run and continue it; `opened` closes what is to be closed at the end."""
+        directory, game, config, report = self._directory, self._game, self._config, self._report
         self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
+        opened.callback(self._store.close)
         checkpoint, state, info = open_checkpoint(directory, game, config, report)
+        cluster = self._cluster
         raters = None if cluster is None or not config.cluster.num_raters else ClusterRaters(cluster, config)
         self._measures = Measures(
             directory,
@@ -98,6 +108,7 @@ class SelfplayTraining:
             clock=self._clock_of_this_thread,
             raters=raters,
         )
+        opened.callback(self._measures.close)
         first_game_id = self._store.next_game_id
         if self._is_deterministic:
             first_game_id = int(info.get("games", 0))
@@ -108,8 +119,9 @@ class SelfplayTraining:
         else:
             mark_best(directory / "checkpoints", None)
         self._load_window()
-        self._learner = RunLearner(game, config, report, devices=self._devices_of_cluster)
-        self._restore_learner(checkpoint, state, info)
+        self._learner = RunLearner(game, config, report, checkpoint, state, info, devices=self._devices_of_cluster)
+        opened.callback(self._learner.close)
+        self._restore_samples(checkpoint, info)
         self._restore_counts(info)
         self._planes_BCHW: NDArray[np.float32] | None = None
         self._begin_selfplay(self._gate.best() if self._gate else checkpoint, first_game_id)
@@ -134,9 +146,8 @@ class SelfplayTraining:
         # Counted after the games are read: reading a damaged shard sets it aside.
         self._window.load(recent, total_positions=self._store.num_positions)
 
-    def _restore_learner(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
-        """Continue to learn from a checkpoint."""
-        self._learner.restore(checkpoint, state, info)
+    def _restore_samples(self, checkpoint: Checkpoint, info: dict[str, Any]) -> None:
+        """Continue the count of samples at a checkpoint."""
         self._saved_step = checkpoint.info.step
         # With another number of samples per position, earlier positions leave no steps owed or made in advance.
         rate = self._config.learner.samples_per_position
@@ -172,6 +183,7 @@ class SelfplayTraining:
             game=game,
         )
         self._playing = PlayingNetwork.of(checkpoint.info)
+        self._uncompiled: Checkpoint | None = None  # a newer network than the evaluator's
         self._resignation = self._restored_resignation()
         task = SelfplayTask(
             game=game,
@@ -220,7 +232,7 @@ class SelfplayTraining:
             )
         if config.training.steps is not None and not self._is_deterministic:
             size = f" with the network of {checkpoint.info.network.size}" if config.network.growth else ""
-            report(f"  {forecast(config, game, checkpoint, self._evaluator, num_games=num_games)}{size}.")
+            report(f"  {measure(config, game, checkpoint, self._evaluator, num_games=num_games)}{size}.")
 
     def _restored_resignation(self) -> Resignation | None:
         """The threshold of resignations by the games so far; None if the run has none."""
@@ -236,7 +248,7 @@ class SelfplayTraining:
 
     def run(self) -> None:
         """Train until the budget is used up or `stop` is set."""
-        try:
+        with self._opened:
             self._judge()  # a kill may have come between a checkpoint and its match
             if self._budget.progress >= 1:
                 self._report(USED_UP)
@@ -258,10 +270,6 @@ class SelfplayTraining:
                 self._report(f"Stopped. To go on from {here}: {go_on}")
             else:
                 self._report(self._last_words())
-        finally:
-            self._store.close()
-            self._measures.close()
-            self._learner.close()
 
     # The schedule: how self-play and learning share the machine.
 
@@ -323,7 +331,9 @@ class SelfplayTraining:
             ) from error
         self._report(f"{error}. Another one goes on from the checkpoint of step {step:,}.")
         try:
-            self._restore_learner(*open_checkpoint(self._directory, self._game, self._config, self._report))
+            checkpoint, state, info = open_checkpoint(self._directory, self._game, self._config, self._report)
+            self._learner.restore(checkpoint, state, info)
+            self._restore_samples(checkpoint, info)
         except LearnerLostError as again:
             self._replace_learner(again)
 
@@ -398,10 +408,18 @@ class SelfplayTraining:
 
     def _play_with(self, checkpoint: Checkpoint) -> None:
         """Give self-play a new network."""
-        self._evaluator.update(checkpoint, planes_BCHW=self._planes_BCHW)
+        self._uncompiled = checkpoint
+        if isinstance(self._selfplay, SelfplayThreads):
+            self._compile()
         before, self._playing = self._playing, PlayingNetwork.of(checkpoint.info)
         self._report_stage(before)
         self._selfplay.update(checkpoint)
+
+    def _compile(self) -> None:
+        """Give the evaluator of this process the network that plays. Without threads only rating games use it."""
+        if self._uncompiled is not None:
+            self._evaluator.update(self._uncompiled, planes_BCHW=self._planes_BCHW)
+            self._uncompiled = None
 
     def _report_stage(self, before: PlayingNetwork) -> None:
         """Report that searches have another effort than those of the network before."""
@@ -462,6 +480,7 @@ class SelfplayTraining:
 
     def _rate(self, *, is_last: bool = False) -> None:
         """Measure the network that plays."""
+        self._compile()
         self._measures.rate(
             self._playing.step,
             self._evaluator,

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from zerosum.base.errors import SettingsError, printable
-from zerosum.cluster import connected, require_ray
+from zerosum.cluster import connected, require_answer, require_ray
 from zerosum.games import Game, Rules
 from zerosum.games.source_files import OBJECT
 from zerosum.network import NetworkShape
@@ -35,6 +35,7 @@ from zerosum.run.given_game import GivenGame
 from zerosum.run.record_training import RecordTraining
 from zerosum.run.run_directory import hold, plan, write_config
 from zerosum.run.selfplay_training import SelfplayTraining
+from zerosum.selfplay.archive import require_no_archive
 from zerosum.storage import mirrored, require_store
 
 Report = Callable[[str], None]
@@ -112,7 +113,7 @@ def train(
 
 
 def _require_cluster(config: RunConfig, cluster: str) -> None:
-    """Check that a run can be trained on a cluster, if it is to be. Raises SettingsError."""
+    """Check that a run can be trained on a cluster, if it is to be. Raises SettingsError or RunError."""
     if not cluster:
         return
     training = config.training
@@ -125,7 +126,9 @@ def _require_cluster(config: RunConfig, cluster: str) -> None:
             f"no other process can load {config.game.removeprefix(OBJECT)}: for a cluster, name a class in a file,"
             " path.py:Class."
         )
+    require_no_archive(config.selfplay.archive_share)
     require_ray()
+    require_answer(cluster)
 
 
 def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from zerosum._core import uniform
+from zerosum.base.errors import SettingsError
 from zerosum.replay.records import GameRecord
 
 ARCHIVED_GAMES = 1000
@@ -57,3 +58,12 @@ class Archive:
 def begins_in_archive(share: float, *, seed: int, game_id: int) -> bool:
     """Whether a game begins at an archived position, if the archive has one and so large a share of the games does."""
     return share > 0 and uniform(seed, game_id, 0, "from archive") < share
+
+
+def require_no_archive(share: float) -> None:
+    """Refuse starts in the archive where workers are in other processes. Raises SettingsError."""
+    if share > 0:
+        raise SettingsError(
+            f"selfplay.archive_share is {share:g}, but workers in other processes do not have the run's newest games:"
+            " leave it 0, or play with threads of this process (training.workers=threads, without --cluster)."
+        )

@@ -34,8 +34,18 @@ from zerosum.replay import GameHeader, GameRecord
 from zerosum.replay.journal import EndEntry, Entry, PlyEntry, game_entries, read_entries
 from zerosum.replay.records import RunningGame, packed_ply
 from zerosum.selfplay import worker_process
+from zerosum.selfplay.archive import require_no_archive
 from zerosum.selfplay.worker import SelfplayCounts, SelfplayTask
-from zerosum.selfplay.worker_process import COUNTS, GRACE_S, Kind, WorkerTask, frame_of, pack_weights, read_frame
+from zerosum.selfplay.worker_process import (
+    COUNTS,
+    GRACE_S,
+    Kind,
+    WorkerTask,
+    frame_of,
+    pack_threshold,
+    pack_weights,
+    read_frame,
+)
 
 LAST_WORDS = 20
 """Lines of a worker's standard error that are quoted when it dies."""
@@ -68,8 +78,13 @@ class SelfplayProcesses:
         evaluator and the network's step stay unused: each worker makes its own evaluator, as backend, device and
         precision say; of several GPUs each worker takes one, in turn. `report` gets a sentence for each worker that is
         replaced.
+
+        Raises:
+            SettingsError: games are to begin in the archive, which the workers do not have.
         """
-        self._log, self._report = task.log, report
+        require_no_archive(task.config.archive_share)
+        self._log, self._report, self._resignation = task.log, report, task.resignation
+        self._threshold = None if task.resignation is None else task.resignation.threshold
         first_game_id = next(task.game_ids)
         devices = (
             [str(device) for device in torch_devices(evaluator.device)] if evaluator.on_gpu else [evaluator.device]
@@ -168,6 +183,7 @@ class SelfplayProcesses:
             looked_at = time.monotonic()
             while not is_enough() and not is_over.wait(0.02):
                 self._pause(is_paused())
+                self._send_threshold()
                 before, looked_at = looked_at, time.monotonic()
                 # At most a second, as this process may have been stopped itself, and the workers with it.
                 self._watch(min(looked_at - before, 1.0))
@@ -198,6 +214,8 @@ class SelfplayProcesses:
         worker.send(Kind.TASK, self._tasks[number].to_json())
         worker.send(Kind.GAMES, b"".join(entry for game in games for entry in game_entries(game)))
         worker.send(Kind.WEIGHTS, self._weights)
+        if self._threshold is not None:
+            worker.send(Kind.THRESHOLD, pack_threshold(self._threshold))
         if self._is_paused:
             worker.send(Kind.PAUSE)
         return worker
@@ -216,6 +234,15 @@ class SelfplayProcesses:
             self._is_paused = is_paused
             for worker in self._workers:
                 worker.send(Kind.PAUSE if is_paused else Kind.RESUME)
+
+    def _send_threshold(self) -> None:
+        """Send the run's threshold of resignations to the workers, if it has changed."""
+        if self._resignation is None or (threshold := self._resignation.threshold) == self._threshold:
+            return
+        with self._lock:
+            self._threshold = threshold
+            for worker in self._workers:
+                worker.send(Kind.THRESHOLD, pack_threshold(threshold))
 
     def _watch(self, seconds: float) -> None:
         """Count the silence of each worker: a long one is reported, one that is too long ends the worker."""

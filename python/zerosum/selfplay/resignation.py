@@ -78,6 +78,28 @@ def new_resignation(config: SelfplayConfig, *, seed: int, games: Iterable[GameRe
     return None if config.resign_false_positives is None else Resignation(config, seed=seed, games=games)
 
 
+class SentThreshold:
+    """The threshold of resignations as the process of the run has sent it, for workers in other processes."""
+
+    def __init__(self, config: SelfplayConfig) -> None:
+        """No threshold yet."""
+        self._played_out_share = config.resign_played_out_share
+        self.threshold: float | None = None
+
+    def take(self, record: GameRecord) -> None:
+        """Do nothing: the process of the run learns from the games of all workers."""
+
+    @property
+    def rule(self) -> tuple[float | None, float]:
+        """See `Resignation.rule`."""
+        return self.threshold, self._played_out_share
+
+
+def sent_threshold(config: SelfplayConfig) -> SentThreshold | None:
+    """The threshold of a worker in another process; None for a run without resignation."""
+    return None if config.resign_false_positives is None else SentThreshold(config)
+
+
 def num_games_to_learn_from(config: SelfplayConfig) -> int:
     """A number of games among which `NEWEST` were played out, but for a vanishing probability."""
     return int(1.5 * NEWEST / config.resign_played_out_share)

@@ -20,21 +20,12 @@ from zerosum.evaluators import Evaluator, answer
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import drawn_start, measure_game
 from zerosum.network import Checkpoint
-from zerosum.replay.records import (
-    NO_TARGET,
-    GameHeader,
-    GameRecord,
-    PackedPly,
-    PlyFlag,
-    PlyRecord,
-    RunningGame,
-    packed_ply,
-)
+from zerosum.replay.records import GameHeader, GameRecord, PackedPly, PlyFlag, RunningGame
 from zerosum.search import SearchConfig, new_search
 from zerosum.selfplay.archive import Archive, ArchivedPosition, begins_in_archive
 from zerosum.selfplay.effort import Effort, EffortPlan, PlayingNetwork, effort_stages
 from zerosum.selfplay.material import material_stages, seeing_material
-from zerosum.selfplay.resignation import RESIGNATION, Resignation
+from zerosum.selfplay.resignation import RESIGNATION, Resignation, SentThreshold
 
 
 @dataclass(frozen=True)
@@ -204,7 +195,7 @@ class SelfplayTask:
     """The network that the evaluator runs now."""
     archive: Archive = field(default_factory=Archive)
     """Finished games, for `SelfplayConfig.archive_share`."""
-    resignation: Resignation | None = None
+    resignation: Resignation | SentThreshold | None = None
     """The threshold of resignations; None for none (`new_resignation`)."""
 
     def new_header(self) -> GameHeader:
@@ -406,48 +397,26 @@ class SelfplayWorker:
 
     def _archived_opening(self, header: GameHeader, actions: Sequence[int]) -> tuple[State, Sequence[PackedPly]]:
         """The position after the moves of an earlier game, and these moves."""
-        game, plies = self._task.game, list[PackedPly]()
-        state = start_state(game, header.start)
-        for index, action in enumerate(actions):
-            plies.append(packed_ply(header.game_id, index, opening_record(action, game.player(state))))
-            state = game.play(state, action)
-        return state, plies
+        game = self._task.game
+        return game.play_opening(start_state(game, header.start), actions, header.game_id)
 
     def _opening(self, header: GameHeader) -> tuple[State, Sequence[PackedPly]]:
         """The position of a new game's first search, and the random moves before it, if it has any."""
-        task, game, config = self._task, self._task.game, self._task.config
-        state, num_plies = start_state(game, header.start), 0
-        if header.game_id < task.num_staggered:
-            num_plies = int(uniform(task.seed, header.game_id, 0, "stage") * measure_game(game).plies)
-        elif uniform(task.seed, header.game_id, 0, "has opening") < config.opening_share:
-            num_plies = 1 + int(uniform(task.seed, header.game_id, 0, "opening plies") * config.opening_plies)
-        return game.draw_opening(state, num_plies, task.seed, header.game_id) if num_plies else (state, ())
+        task, game, game_id = self._task, self._task.game, header.game_id
+        state = start_state(game, header.start)
+        num_plies = num_opening_plies(
+            game, task.config, seed=task.seed, game_id=game_id, num_staggered=task.num_staggered
+        )
+        return game.draw_opening(state, num_plies, task.seed, game_id) if num_plies else (state, ())
 
 
-def opening_move(game: Rules, state: State, *, seed: int, game_id: int, ply: int) -> tuple[int, State] | None:
-    """A move drawn uniformly among those that do not end the game, and the state after it; None if all do."""
-    actions = game.legal_actions(state)
-    for attempt in range(len(actions)):
-        drawn = int(uniform(seed, game_id, ply, f"opening {attempt}") * (len(actions) - attempt))
-        after = game.play(state, actions[drawn])
-        if game.outcome(after) is None:
-            return actions[drawn], after
-        actions[drawn] = actions[len(actions) - attempt - 1]
-    return None
-
-
-def opening_record(action: int, player: int) -> PlyRecord:
-    """The record of an opening move, without a search and without a target."""
-    return PlyRecord(
-        action=action,
-        player=player,
-        checkpoint_step=0,
-        search_value=0.0,
-        net_value=0.0,
-        num_simulations=0,
-        flags=PlyFlag.OPENING,
-        target=NO_TARGET,
-    )
+def num_opening_plies(game: Rules, config: SelfplayConfig, *, seed: int, game_id: int, num_staggered: int) -> int:
+    """Random moves with which a game begins, unless they would end it; see `SelfplayTask.num_staggered`."""
+    if game_id < num_staggered:
+        return int(uniform(seed, game_id, 0, "stage") * measure_game(game).plies)
+    if uniform(seed, game_id, 0, "has opening") < config.opening_share:
+        return 1 + int(uniform(seed, game_id, 0, "opening plies") * config.opening_plies)
+    return 0
 
 
 def is_full_search(share: float, *, seed: int, game_id: int, ply: int, num_opening_plies: int) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
+import math
 import os
 import signal
 import struct
@@ -37,7 +38,7 @@ from zerosum.replay.journal import end_entry, parse_journal, ply_entries, start_
 from zerosum.replay.records import PackedPly, RunningGame
 from zerosum.search import SearchConfig
 from zerosum.selfplay.effort import PROGRESS, PlayingNetwork
-from zerosum.selfplay.resignation import new_resignation
+from zerosum.selfplay.resignation import SentThreshold, sent_threshold
 from zerosum.selfplay.worker import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
 
 GRACE_S = 10.0
@@ -47,6 +48,7 @@ COUNTS = struct.Struct("<QQQQQd")
 """The fields of `SelfplayCounts`, and CPU-seconds: what PLAYED begins with."""
 _FRAME = struct.Struct("<IB")
 _HEAD = struct.Struct("<QdI")
+_THRESHOLD = struct.Struct("<d")
 
 
 class Kind(enum.IntEnum):
@@ -64,6 +66,8 @@ class Kind(enum.IntEnum):
     """To a worker: go on."""
     PLAYED = 6
     """From a worker: what it has done so far (`COUNTS`), then journal entries of what one batch decided."""
+    THRESHOLD = 8
+    """To a worker: the run's threshold of resignations, f64; not a number for none."""
     FAILED = 7
     """From a worker: the class of a `ZerosumError` and its message, as JSON; it ends."""
 
@@ -137,6 +141,17 @@ def pack_weights(checkpoint: Checkpoint) -> bytes:
     return head + network + safetensors.save(checkpoint.weights)
 
 
+def pack_threshold(threshold: float | None) -> bytes:
+    """The payload of THRESHOLD."""
+    return _THRESHOLD.pack(math.nan if threshold is None else threshold)
+
+
+def unpack_threshold(packed: bytes) -> float | None:
+    """The inverse of `pack_threshold`."""
+    (threshold,) = _THRESHOLD.unpack(packed)
+    return None if math.isnan(threshold) else threshold
+
+
 def network_of(packed: bytes) -> PlayingNetwork:
     """The network of `pack_weights` without its weights."""
     step, progress, _ = _HEAD.unpack_from(packed)
@@ -187,6 +202,7 @@ class _Commands:
         self.may_play = threading.Event()
         self.may_play.set()
         self.network = PlayingNetwork()
+        self.resignation: SentThreshold | None = None
         self._file = file
 
     def begin(self) -> tuple[WorkerTask, Rules, dict[int, RunningGame], Checkpoint]:
@@ -196,6 +212,7 @@ class _Commands:
         running = parse_journal(self._payload()).running
         checkpoint = checkpoint_of(self._payload(), game)
         self.network = PlayingNetwork.of(checkpoint.info)
+        self.resignation = sent_threshold(task.selfplay)
         return task, game, running, checkpoint
 
     def obey(self, game: Rules, evaluator: NetworkEvaluator) -> None:
@@ -207,6 +224,9 @@ class _Commands:
                     checkpoint = checkpoint_of(payload, game)
                     evaluator.update(checkpoint)
                     self.network = PlayingNetwork.of(checkpoint.info)
+                elif kind == Kind.THRESHOLD:
+                    assert self.resignation is not None, "a run without resignation has no threshold"
+                    self.resignation.threshold = unpack_threshold(payload)
                 elif kind == Kind.PAUSE:
                     self.may_play.clear()
                 else:
@@ -261,7 +281,7 @@ def _play(commands: _Commands, answers: int) -> None:
         num_staggered=task.num_staggered,
         game_ids=count(task.first_game_id, task.game_id_step),
         network=lambda: commands.network,
-        resignation=new_resignation(task.selfplay, seed=task.seed),
+        resignation=commands.resignation,
     )
     worker = SelfplayWorker(selfplay, running=list(running.values()))
     while not commands.is_over:

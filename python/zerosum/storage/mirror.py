@@ -249,7 +249,7 @@ class Mirror:
 
     def _open(self) -> list[StoreManifest]:
         """Read the manifests after `_number`, and check that this directory may write the next one."""
-        manifests = read_manifests(self._store, first=self._number + 1)
+        manifests = read_manifests(self._store, first=self._number + 1, read=self._read)
         for manifest in manifests:
             if manifest.number > self._note.after and manifest.writer != self._note.writer:
                 raise _Ended(self._foreign(manifest))
@@ -262,6 +262,12 @@ class Mirror:
                 " the store is incomplete or another one. Store the run at another address with --store."
             )
         return manifests
+
+    def _read(self, key: str) -> bytes | None:
+        """An object of the store. To read many manifests may take longer than the store's patience."""
+        content = self._store.read(key)
+        self._note_progress()
+        return content
 
     def _foreign(self, manifest: StoreManifest) -> str:
         if not self._note.after and manifest.number == 1:

@@ -1,0 +1,223 @@
+"""The learner's side of self-play on a cluster, with actors that are not there: who is started, heard and ended."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster_for_tests import checkpoint_of, task_of
+from ray_for_tests import FakeActor, FakeConnection, node_of, selfplay_on
+from zerosum.base.errors import RunError, SettingsError
+from zerosum.cluster import read_events
+from zerosum.cluster import selfplay as selfplay_module
+from zerosum.cluster.actor import Report
+from zerosum.cluster.config import ClusterConfig
+from zerosum.cluster.remote_actor import RemoteActor
+from zerosum.cluster.rooms import room_of
+from zerosum.selfplay import SelfplayConfig, SelfplayCounts
+from zerosum.selfplay.resignation import Resignation
+from zerosum.selfplay.worker import num_trees
+from zerosum.selfplay.worker_process import network_of, pack_weights
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selfplay_module, "NODES_S", 0.05)
+
+
+def events_of(directory: Path, *words: str) -> list[tuple[str, str]]:
+    return [(event["event"], event["node"]) for event in read_events(directory) if event["event"] in words]
+
+
+def test_an_actor_with_all_cpus_of_a_node_leaves_room_for_a_learner_that_lost_its_own(tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=4), node_of("b", cpus=4))
+    played = selfplay_on(connection, tmp_path)
+    learner = connection.reserve("the learner", cpus=1, gpus=0.0)
+    again, there = [], list[tuple[str, int]]()
+
+    def look(passed: float) -> None:
+        if passed > 0.3 and not again:  # the learner's node is gone
+            connection.alive = [node for node in connection.alive if node.node_id != learner.node.node_id]
+            connection.places.remove(learner)
+            again.append(connection.reserve("the learner", cpus=1, gpus=0.0))
+        there[:] = [(actor.node.host, actor.threads) for actor in played.selfplay._actors.values()]
+
+    played.play(0.8, look)
+    assert (again[0].node.host, 3) in there and (again[0].node.host, 4) not in there
+    assert any("has ended for the learner. Its unfinished games are lost." in text for text in played.said)
+
+
+def test_a_refused_node_gives_room_too(tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=4), node_of("b", cpus=4))
+    played, kept = selfplay_on(connection, tmp_path), []
+
+    def look(passed: float) -> None:
+        if passed > 0.2 and not kept:
+            played.selfplay._refuse_node(connection.alive[0], "its games differ")
+            connection.alive[1] = node_of("b", cpus=3)
+            kept.append(connection.reserve("the learner", cpus=2, gpus=0.0))
+
+    played.play(0.5, look)
+    assert kept[0].node.host == "a" and ("left", "a:aaaaaa") in events_of(tmp_path, "left")
+
+
+@pytest.mark.parametrize(
+    ("cpus", "gpus", "settings", "number", "each"),
+    [
+        (8, 0.0, {}, 1, (8, 0.0)),
+        (8, 2.0, {}, 2, (4, 1.0)),
+        (7, 2.0, {}, 2, (3, 1.0)),
+        (8, 0.0, {"cpus_per_actor": 3}, 2, (3, 0.0)),
+        (8, 0.3, {"gpus_per_actor": 0.1}, 3, (2, 0.1)),
+        (0, 0.0, {}, 0, (1, 0.0)),
+        (-1, 0.0, {}, 0, (1, 0.0)),
+    ],
+)
+def test_rooms(cpus: int, gpus: float, settings: dict[str, float], number: int, each: tuple[int, float]) -> None:
+    room = room_of(cpus, gpus, ClusterConfig(**settings), is_python=False)  # type: ignore[arg-type]
+    assert (room.num_in(cpus, gpus), (room.cpus, room.gpus)) == (number, each)
+
+
+def test_actors_that_have_answered_are_not_silent_while_a_pass_is_slow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the disk is slow, or when searches are repeated."""
+    monkeypatch.setattr(selfplay_module, "PASS_S", 0.1)
+    played = selfplay_on(FakeConnection(node_of("a", cpus=1), node_of("b", cpus=1)), tmp_path, silence_seconds=1.0)
+    take, slow = played.selfplay._take_answer, list[float]()
+
+    def take_slowly(actor: RemoteActor) -> bool:
+        if len(slow) < 2 and actor.has_answered:
+            slow.append(time.monotonic())
+            time.sleep(1.3)
+        return take(actor)
+
+    monkeypatch.setattr(played.selfplay, "_take_answer", take_slowly)
+    played.play(3.2)
+    assert len(slow) == 2 and not events_of(tmp_path, "failed")
+
+
+def test_an_actor_that_does_not_answer_is_ended_and_replaced(tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=1))
+
+    def look(passed: float) -> None:
+        if connection.actors:
+            connection.actors[0].pause_s = 1e6
+
+    played = selfplay_on(connection, tmp_path, silence_seconds=1.0)
+    played.play(1.6, look)
+    assert connection.actors[0] in connection.ray.killed and len(connection.actors) == 2
+    assert "has failed: it has not answered for 1 seconds" in "".join(played.said)
+
+
+def test_an_actor_that_answers_and_does_not_play_is_silent() -> None:
+    """Even if an answer is always there, because each pass is slow."""
+    now, task, node = 100.0, task_of("a/1"), node_of("a", cpus=1)
+    actor = RemoteActor("a/1", node, 1, 0.0, task, None, None, now, 0, range(0), played_at=now)
+    there: dict[str, Any] = {"limit": 10.0, "is_paused": False, "has_answer": lambda: True}
+    assert actor.silence(now + 1e6, **there) == "", "its start may take any time"
+    assert actor.take(Report(counts=SelfplayCounts(evaluations=1), num_free_ids=5), now)
+    assert not actor.silence(now + 10, **there)
+    assert "has not played for 11 seconds" in actor.silence(now + 11, **there)
+    assert "has not answered for 11 seconds" in actor.silence(now + 11, **{**there, "has_answer": lambda: False})
+    actor.excuse(5.0, now + 11)
+    assert not actor.silence(now + 11, **there) and actor.silence(now + 16, **there)
+    actor.excuse(1e6, now + 16)
+    assert actor.called_at == actor.played_at == now + 16, "no time lies ahead"
+    assert not actor.take(actor.report, now + 17) and actor.played_at == now + 16
+
+
+def test_a_training_whose_nodes_are_all_refused_ends_although_the_head_could_never_play(tmp_path: Path) -> None:
+    connection = FakeConnection(
+        node_of("h", cpus=0), node_of("a", cpus=1), failure=("", "it has zerosum 0.1: install the same version")
+    )
+    with pytest.raises(RunError, match="No node of the cluster can play any more: a:aaaaaa"):
+        selfplay_on(connection, tmp_path).play(3.0)
+
+
+def test_who_does_not_hand_over_the_last_games_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selfplay_module, "FAREWELL_S", 0.3)
+    connection = FakeConnection(node_of("a", cpus=1), node_of("b", cpus=1))
+    played = selfplay_on(connection, tmp_path)
+
+    def look(passed: float) -> None:
+        if passed > 0.3:
+            connection.actors[1].pause_s = 1e6
+
+    started = time.monotonic()
+    played.play(0.4, look)
+    assert time.monotonic() - started < 5
+    assert events_of(tmp_path, "failed", "left") == [("left", "a:aaaaaa"), ("failed", "b:bbbbbb")]
+    assert "b/2 has failed: it has not handed over its last games" in "".join(played.said)
+
+
+def test_a_farewell_that_goes_on_and_on_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The patience with an actor begins anew with each answer."""
+    monkeypatch.setattr(selfplay_module, "FAREWELL_S", 0.3)
+    monkeypatch.setattr(selfplay_module, "MOST_FAREWELL_S", 1.0)
+    connection = FakeConnection(node_of("a", cpus=1))
+    played = selfplay_on(connection, tmp_path)
+    monkeypatch.setattr(played.selfplay, "_take_last_answer", lambda actor: played.selfplay._ask(actor, is_over=True))
+    started = time.monotonic()
+    played.play(0.2)
+    assert 1.0 < time.monotonic() - started < 2.0 and len(events_of(tmp_path, "failed")) == 1
+
+
+def test_games_of_all_actors_begin_at_any_stage(tmp_path: Path) -> None:
+    """Only actors that play are counted, and each begins with its part of the lowest numbers."""
+    connection = FakeConnection(node_of("a", cpus=2), node_of("b", cpus=3), node_of("c", cpus=7))
+    connection.reserve("the learner", cpus=7, gpus=0.0)
+    selfplay_on(connection, tmp_path, cpus_per_actor=1, num_actors=4).play(0.3)
+    trees = num_trees(4)
+    assert {actor.task["num_staggered"] for actor in connection.actors} == {4 * trees}
+    first = [actor.orders[0] for actor in connection.actors]
+    assert sorted((orders.first_id, orders.num_ids) for orders in first) == [(trees * i, trees) for i in range(4)]
+
+
+def test_no_game_is_staggered_in_a_run_without(tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=2))
+    selfplay_on(connection, tmp_path, task={"num_staggered": 0}).play(0.2)
+    assert connection.actors[0].task["num_staggered"] == 0
+
+
+def test_a_network_of_a_step_that_was_sent_before_is_sent_too(tmp_path: Path) -> None:
+    """A learner that was lost goes on from its checkpoint, and makes another network of the same step."""
+    connection = FakeConnection(node_of("a", cpus=1))
+    played = selfplay_on(connection, tmp_path)
+    sent = [checkpoint_of(20, seed=1), checkpoint_of(20, seed=2), checkpoint_of(10)]
+    left = list(sent)
+
+    def look(passed: float) -> None:
+        if left and passed > 0.2 * (len(sent) - len(left) + 1):
+            played.selfplay.update(left.pop(0))
+
+    played.play(1.0, look)
+    (actor,) = connection.actors
+    assert [network_of(packed).step for packed in actor.weights] == [0, 20, 20, 10]
+    assert actor.weights[1:] == [pack_weights(checkpoint) for checkpoint in sent]
+    assert played.selfplay._ingest._highest_step() == 20 and played.selfplay._ingest._learner_step() == 10
+
+
+def test_actors_are_told_when_to_resign(tmp_path: Path) -> None:
+    config = SelfplayConfig(games_per_worker=4, resign_false_positives=0.05)
+    resignation = Resignation(config, seed=0)
+    resignation.threshold = -0.75
+    connection = FakeConnection(node_of("a", cpus=1))
+    selfplay_on(connection, tmp_path, task={"config": config, "resignation": resignation}).play(0.2)
+    assert {orders.resigns_below for orders in connection.actors[0].orders} == {-0.75}
+
+
+def test_actors_have_no_archive(tmp_path: Path) -> None:
+    config = SelfplayConfig(games_per_worker=4, archive_share=0.5)
+    with pytest.raises(SettingsError, match="archive_share is 0.5, but workers in other processes"):
+        selfplay_on(FakeConnection(), tmp_path, task={"config": config})
+
+
+def test_a_fake_actor_is_asked_again_and_again(tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=1))
+    selfplay_on(connection, tmp_path).play(0.3)
+    (actor,) = connection.actors
+    assert isinstance(actor, FakeActor) and len(actor.orders) > 3 and actor.orders[-1].is_over
