@@ -9,6 +9,7 @@ import pkgutil
 import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -32,6 +33,8 @@ MODULES = ["zerosum", *(found.name for found in pkgutil.walk_packages(zerosum.__
 
 MISSING = {name for name in ("pandas", "polars", "duckdb") if importlib.util.find_spec(name) is None}
 """Other programs that read our files: their examples run where they are installed."""
+
+CARDS = sorted((ROOT / "python" / "zerosum" / "data" / "networks").glob("*/card.toml"))
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 
@@ -106,6 +109,18 @@ def test_the_examples_of_help_parse() -> None:
         assert examples, command.name
         for example in examples:
             parse(shlex.split(example))
+
+
+@pytest.mark.parametrize("card", CARDS, ids=[card.parent.name for card in CARDS])
+def test_the_commands_of_the_packages_networks_parse(card: Path) -> None:
+    values = tomllib.loads(card.read_text(encoding="utf-8"))
+    runs = set[str]()
+    for command in filter(None, (values["records"], values["command"])):
+        program, *words = shlex.split(command)
+        assert program == "zerosum"
+        parse(words)
+        runs.add(words[words.index("--run") + 1] if "--run" in words else "")
+    assert len(runs) == 1, "the training learns from the games of the command before it"
 
 
 def test_the_demo_is_the_readmes() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from stores_for_tests import add_ply
 from zerosum.bench.untrained import untrained_checkpoint
 from zerosum.games import make
 from zerosum.network.checkpoint import save_checkpoint
@@ -104,7 +105,7 @@ def record_games(run: Path, game: str = "connect4", *, number: int = 5, games_pe
                     flags=PlyFlag.FULL_SEARCH,
                     target=target,
                 )
-                store.add_ply(game_id, ply)
+                add_ply(store, game_id, state.plies, ply)
                 state = rules.play(state, action)
             store.finish_game(game_id, outcome=rules.outcome(state) or 0.0, ending=rules.ending(state) or "")
 

@@ -11,6 +11,7 @@ import typer
 import zerosum
 from commands_for_tests import Answer, Command
 from zerosum.cli import app
+from zerosum.play.words import DEFAULT_PLAYER
 
 COMMANDS = (
     *(
@@ -73,6 +74,19 @@ def test_names_are_readable_at_60_columns(zero: Command, monkeypatch: pytest.Mon
 def test_flags_take_no_value(zero: Command) -> None:
     assert re.search(r"--second +You move second", zero("play", "--help").words)
     assert re.search(r"--json +Print", zero("info", "--help").words)
+
+
+@pytest.mark.parametrize("command", ["uci", "usi", "gtp", "analyse"])
+def test_help_names_the_player_that_plays_if_none_is_named(zero: Command, command: str) -> None:
+    assert DEFAULT_PLAYER == "the newest run of the game, else the network of the package, else rollouts"
+    assert f"By default {DEFAULT_PLAYER}." in zero(command, "--help").words
+
+
+def test_help_names_every_bench(zero: Command) -> None:
+    from zerosum.bench import BENCHES
+
+    words = zero("bench", "--help").words
+    assert [name for name in BENCHES if name not in words.partition("--game")[0]] == []
 
 
 def test_the_version_is_told(zero: Command) -> None:

@@ -84,7 +84,10 @@ def test_levels_are_kept_where_an_engine_finds_them(zero: Command, tmp_path: Pat
     assert answer.status == 0 and len(answer.out.splitlines()) == 7 and f"Kept in {kept}." in answer.err
     found = json.loads(kept.read_text(encoding="utf-8"))
     assert [level["skill"] for level in found["levels"]] == [0, 5, 10, 15, 19]
-    assert "not a search of ours" in zero("levels", "tictactoe", "random").err
+    for word in ("random", "alphabeta@3", "stockfish", "nobody"):
+        refused = zero("levels", "tictactoe", word)
+        assert f"zerosum: levels needs a run or rollouts, not '{word}': name a run" in refused.err
+    assert "no/where does not exist" in zero("levels", "tictactoe", "no/where").err
 
 
 def test_ladder(zero: Command, learned: Path, tmp_path: Path) -> None:
@@ -120,9 +123,9 @@ def test_import(zero: Command, tmp_path: Path) -> None:
     (tmp_path / "a.pgn").write_text("1. e4 e5 1-0\n\n1. e4 Ke4 0-1\n")
     answer = zero("import", tmp_path, "--run", tmp_path / "run", "--game", "chess")
     assert answer.status == 0 and "Ke4', move 2, is not legal here" in answer.err
-    assert answer.out.startswith("1 games imported from 1 files, 2 positions, 0 of them evaluated; refused 1 damaged")
+    assert answer.out.startswith("1 game imported from 1 file, 2 positions, 0 of them evaluated; refused 1 damaged")
     answer = zero("import", tmp_path / "a.pgn", "--run", tmp_path / "run")
-    assert answer.status == 0 and ", 1 were there; " in answer.out
+    assert answer.status == 0 and ", 1 was there; " in answer.out
     assert zero("import", tmp_path / "no.pgn", "--run", tmp_path / "run").status == 2
     assert "not of shogi" in zero("import", tmp_path / "a.pgn", "--run", tmp_path / "run", "--game", "shogi").err
 

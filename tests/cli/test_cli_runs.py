@@ -172,7 +172,7 @@ def test_info(zero: Command, learned: Path) -> None:
     answer = zero("info", learned)
     assert (answer.status, answer.err) == (0, "")
     assert f"{learned}: learning tictactoe, budget 2 learner steps" in answer.out
-    assert "learner step 2" in answer.out and "1 blocks x 8 filters" in answer.out
+    assert "learner step 2" in answer.out and "1 block x 8 filters" in answer.out
     checkpoints = list_checkpoints(learned / "checkpoints")
     assert all(path.name in answer.out for path in checkpoints)
     answer = zero("info", checkpoints[-1])

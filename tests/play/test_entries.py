@@ -113,7 +113,14 @@ def test_names_say_who_plays_on_what_terms() -> None:
     [
         ("rollots", [], "chess", "unknown player 'rollots': did you mean 'rollouts'"),
         ("", [], "chess", "unknown player ''"),
-        ("nowhere/at/all@5", [], "chess", "unknown player 'nowhere/at/all@5'"),
+        (
+            "nowhere/at/all@5",
+            [],
+            "chess",
+            r"^nowhere/at/all does not exist: name a run .*runs, or a game, for its newest",
+        ),
+        ("nowhere.json", [], "chess", r"^nowhere\.json does not exist: name a run directory, a checkpoint's JSON,"),
+        ("no\\where", [], "chess", r"^no\\where does not exist: name a run directory"),
         ("gnugo", [], "connect4", "unknown player 'gnugo': known are alphabeta, random, rollouts, the path"),
         ("uci:", [], "chess", "An engine's command is empty"),
         ("uci:'x", ["depth=1"], "chess", "cannot be read"),

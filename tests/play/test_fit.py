@@ -85,13 +85,13 @@ def test_a_run_with_other_planes_plays_the_game(tmp_path: Path) -> None:
     run = tmp_path / "liberties"
     path = save_network(run / "checkpoints", LIBERTIES)
     assert newest_run(USUAL, runs=tmp_path) == run
-    assert parse_player(str(path), USUAL, backend="torch").player(USUAL).game.spec.full_name == LIBERTIES.spec.full_name
+    assert parse_player(str(path), USUAL).player(USUAL).game.spec.full_name == LIBERTIES.spec.full_name
     player = load_player(run, game=USUAL, backend="torch")
     state = USUAL.parse_position("XXO2/O3O/3XX/1O3/5 X")
     assert player.analyse(state, num_simulations=8).num_simulations == 8
     opened = open_player("go(size=5, komi=3)", runs=tmp_path).player
     assert opened.game.spec.full_name == "go(size=5, komi=3, history=2, liberties=3)"
-    players = Players(str(run), backend="torch")
+    players = Players(str(run))
     one, two = players.of(USUAL), players.of(make("go(size=5, komi=3)"))
     assert one.evaluator is two.evaluator
     with pytest.raises(DataError, match=r"does not fit go\(size=7\)"):

@@ -162,8 +162,11 @@ def test_words_for_players() -> None:
         ("rollouts@0", "search.num_simulations is 0, allowed is 1 to"),
         ("alphabeta@0", "alphabeta@0: expected a depth of 1 to 64 plies"),
         ("random@10", "'random@10': random play does not search, so it takes no number of simulations"),
-        ("runs/nowhere@100", "unknown player 'runs/nowhere': known are alphabeta, random, rollouts and the path"),
-        ("", "unknown player ''"),
+        (
+            "runs/nowhere@100",
+            "^runs/nowhere does not exist: name a run directory, .*runs, or a game, for its newest run",
+        ),
+        ("", "unknown player '': known are alphabeta, random, rollouts and the path .*, alphabeta N plies"),
     ],
 )
 def test_unknown_words_for_players(text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,6 +178,13 @@ def test_unknown_words_for_players(text: str, message: str, tmp_path: Path, monk
 def test_random_play_has_no_view() -> None:
     with pytest.raises(SettingsError, match="'random' plays without a search: use 'rollouts@10' instead"):
         search_contestant("random", CONNECT4)
+
+
+def test_a_search_is_not_offered_players_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = "unknown player 'nobody': known are rollouts and the path of a run or checkpoint. Rollouts and paths with @N"
+    with pytest.raises(SettingsError, match=f"^{said} search N simulations per move.$"):
+        search_contestant("nobody@5", CONNECT4)
 
 
 def test_rollouts_explore_alike_in_every_game() -> None:
@@ -197,9 +207,9 @@ def test_a_network_plays_from_its_run_its_directory_and_its_file(tmp_path: Path)
     assert load_player(run, num_simulations=5, backend="torch", batch_size=16).analyse().num_simulations == 5
     older = load_player(run / "checkpoints" / "step-00000003.json", backend="torch").analyse("4 4")
     assert older.priors != analyses[0].priors
-    contestant = parse_player(f"{run}@20", CONNECT4, backend="torch")
+    contestant = parse_player(f"{run}@20", CONNECT4)
     assert (contestant.name, contestant.search.num_simulations, contestant.search.c_init) == (f"{run}@20", 20, 1.5)
-    assert contestant.player(CONNECT4).analyse("4 4").priors == analyses[0].priors
+    assert contestant.player(CONNECT4).analyse("4 4").priors == pytest.approx(analyses[0].priors, abs=0.01)
 
 
 def test_a_checkpoint_plays_outside_of_any_run(tmp_path: Path) -> None:

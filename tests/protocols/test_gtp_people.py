@@ -87,6 +87,8 @@ def test_rules_may_be_named_on_the_command_line(tmp_path: Path) -> None:
     assert '"scoring":"TERRITORY"' in said[0]
     with pytest.raises(SettingsError, match="Unknown rules: 'hop', known are tromp-taylor, "):
         run_gtp("rollouts", rules="hop")
+    with pytest.raises(SettingsError, match="known are .*, korean, aga, bga, french, new-zealand, nz, goe, ing.$"):
+        run_gtp("rollouts", rules="hop")
     with pytest.raises(SettingsError, match="a button is not supported"):
         GtpEngine(make("go"), exact, rules=GoRules.named("aga-button"), write=said.append, warn=said.append)
     named = Client("go(size=5, rules=japanese)")

@@ -194,7 +194,8 @@ def test_rollouts_play_at_request_although_a_network_has_learned_the_game(
     assert "step 3" in here.ask("isready")[0]
     assert here.ask("setoption name WeightsFile value rollouts", "isready") == [said, "readyok"]
     assert len(answers(here.ask("go nodes 4"))) == 1
-    for word, reason in (("random", "plays without a search"), ("nobody", "unknown player 'nobody'")):
+    known = "unknown player 'nobody': known are one, rollouts and the path of a run"
+    for word, reason in (("random", "plays without a search"), ("nobody", known), ("no/where", "does not exist")):
         refused = subprocess.run([*COMMAND, word], input="", capture_output=True, text=True, check=False)
         assert refused.returncode == 2 and reason in refused.stderr and "Traceback" not in refused.stderr
 

@@ -242,7 +242,9 @@ def test_any_run_gives_a_page(runs: list[Path], tmp_path: Path, zero: Command) -
         path.write_bytes(b"damaged")
     told = zero("report", run, "--out", tmp_path / "out.html")
     assert (
-        told.status == 0 and "its checkpoints is left out" in told.err and "<h1>" in (tmp_path / "out.html").read_text()
+        told.status == 0
+        and "Left out: the checkpoints of " in told.err
+        and "<h1>" in (tmp_path / "out.html").read_text()
     )
     shutil.rmtree(run / "checkpoints")
     shutil.rmtree(run / "games")
@@ -252,7 +254,21 @@ def test_any_run_gives_a_page(runs: list[Path], tmp_path: Path, zero: Command) -
     with pytest.raises(DataError, match="is not a run"):
         write_page([tmp_path], tmp_path / "none.html", say=print)
     told = zero("report", tmp_path / "nowhere")
-    assert told.status == 2 and "is not a run" in told.err
+    assert told.status == 2 and "does not exist: name a run directory" in told.err
+
+
+def test_a_run_may_be_named_and_a_missing_folder_is_told(
+    runs: list[Path], tmp_path: Path, zero: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ZEROSUM_RUNS", str(runs[0].parent))
+    names = [run.name for run in runs[:2]]
+    assert zero("report", names[0], "--quick", "--out", tmp_path / "page.html").status == 0
+    assert "<h1>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    told = zero("compare", *names, "--games", "0")
+    assert told.status == 0 and f"{runs[1]}: step" in told.out
+    for words in (("report", names[0]), ("plot", names[0]), ("compare", *names, "--games", "0")):
+        told = zero(*words, "--out", tmp_path / "none" / "x.svg")
+        assert told.status == 2 and f"the folder {tmp_path / 'none'} does not exist: make it" in told.err, words
 
 
 def test_names_of_files_are_text_in_a_page(runs: list[Path], tmp_path: Path) -> None:

@@ -261,7 +261,26 @@ def test_files_that_cannot_be_read_stop_nothing(tmp_path: Path) -> None:
     )
     for name, word, said in zip(names, words, told.err, strict=False):
         assert name in said and word in said
-    assert "1 games imported from 1 files (4 more could not be read)" in str(counts)
+    assert "1 game imported from 1 file (4 more could not be read)" in str(counts)
+
+
+def test_without_a_file_there_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for made in (False, True):
+        told = Told(tmp_path / "no.pgn", tmp_path / "empty", run=tmp_path / "run")
+        assert (told.counts.num_files, told.counts.num_failed_files) == (0, 2)
+        assert told.err[0].endswith("no.pgn cannot be read: No such file or directory.")
+        assert "contains no game files" in told.err[1]
+        assert (tmp_path / "run").exists() == made
+        (tmp_path / "run").mkdir(exist_ok=True)
+    assert list((tmp_path / "run").iterdir()) == []
+
+
+def test_counts_have_their_units() -> None:
+    one = game_import.ImportCounts(num_games=1, num_positions=1, num_files=1, num_known=1)
+    assert str(one) == "1 game imported from 1 file, 1 position, 0 of them evaluated, 1 was there."
+    more = game_import.ImportCounts(num_games=1200, num_positions=3, num_files=2, num_known=2)
+    assert str(more) == "1,200 games imported from 2 files, 3 positions, 0 of them evaluated, 2 were there."
 
 
 def test_blemishes_are_told_and_counted(tmp_path: Path) -> None:

@@ -224,7 +224,7 @@ def test_a_newcomer_plays_with_one_click_and_another_game_with_one_more(
     page.get_by_role("region", name="Other games").get_by_role("link", name="othello").click()
     page.wait_for_url(re.compile("game=othello"))
     says(page, "Your move")
-    assert page.locator(".player-bar .who").first.inner_text().startswith("zerosum's network")
+    page.locator(".player-bar .who").first.filter(has_text=re.compile("^zerosum's network")).wait_for()
     click(page, "d3")
     history(page, 2)
 

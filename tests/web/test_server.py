@@ -7,6 +7,7 @@ import http.client
 import json
 import statistics
 import time
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ from web_for_tests import serving
 from zerosum.base.errors import SettingsError
 from zerosum.web.limits import Limits
 from zerosum.web.server import is_this_computer, listen, static_files
+from zerosum.web.trainings import Trainings
 
 
 def get(address: str, path: str, headers: dict[str, str] | None = None, method: str = "GET") -> tuple[int, Any, str]:
@@ -180,6 +182,23 @@ def test_without_its_packages_the_command_says_what_to_install(zero: Command, mo
     monkeypatch.setitem(__import__("sys").modules, "uvicorn", None)
     answer = zero("web")
     assert answer.status == 2 and "pip install 'zerosum[web]'" in answer.err
+
+
+def test_a_page_that_may_train_makes_the_directory_of_runs(
+    zero: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[Trainings] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("zerosum.web.server.serve", lambda house, **_: served.append(house.trainings))
+    assert zero("web").status == 0 and not Path("runs").exists()
+    assert zero("web", "--train").status == 0
+    with pytest.raises(SettingsError, match="no directory for new runs is given: .* `zerosum web --train`"):
+        served[0]._new_directory("mine")
+    assert served[1]._new_directory("mine") == Path("runs", "mine")
+    monkeypatch.setenv("ZEROSUM_RUNS", str(tmp_path / "file" / "runs"))
+    (tmp_path / "file").write_text("")
+    refused = zero("web", "--train")
+    assert refused.status == 2 and f"runs {tmp_path / 'file' / 'runs'} cannot be made: " in refused.err
 
 
 def test_what_is_not_there_is_named(zero: Command) -> None:

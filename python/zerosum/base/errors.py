@@ -96,6 +96,15 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"{f'did you mean {guess}? Known' if guess else 'known'} are {', '.join(names)}"
 
 
+def counted(number: int, word: str) -> str:
+    """A number and its unit, which takes an s after all numbers but 1.
+
+    >>> counted(1, "game"), counted(1200, "game")
+    ('1 game', '1,200 games')
+    """
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
 def command_text(*words: str | Path) -> str:
     """A command of this program as it can be typed here, such as `.venv/bin/zerosum play runs/demo`.
 

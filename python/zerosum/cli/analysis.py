@@ -10,7 +10,7 @@ import typer
 from zerosum.base.errors import SettingsError
 from zerosum.cli.application import app
 from zerosum.cli.progress import Progress
-from zerosum.cli.words import WHO_HELP, Json, PlayerGame, Position, refuse, say
+from zerosum.cli.words import PLAYER_HELP, WHO_HELP, Json, PlayerGame, Position, refuse, say
 
 
 @app.command(epilog="Example: `zerosum analyse game.pgn --format same --output annotated.pgn --simulations 2000`")
@@ -21,12 +21,7 @@ def analyse(
             help="A file of games (PGN, SGF, KIF, CSA; `-` for standard input), or a position or moves of --game."
         ),
     ] = "",
-    player: Annotated[
-        str,
-        typer.Option(
-            help=f"The player. {WHO_HELP} Or `rollouts@1000`. By default the newest run of the game, or rollouts."
-        ),
-    ] = "",
+    player: Annotated[str, typer.Option(help=f"The player. {PLAYER_HELP}")] = "",
     game: Annotated[str, typer.Option(help="The game of a position or of moves.")] = "",
     position: Position = "",
     moves: Annotated[str, typer.Option(help="A game's moves, as the game writes them, separated by blanks.")] = "",

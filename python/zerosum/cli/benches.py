@@ -15,7 +15,9 @@ from zerosum.cli.words import Json, Overrides
 def bench(
     name: Annotated[
         str,
-        typer.Argument(help="`rules`, `search`, `evaluator`, `selfplay`, `train` or `analyse`.", show_default=False),
+        typer.Argument(
+            help="`rules`, `search`, `batches`, `evaluator`, `selfplay`, `train` or `analyse`.", show_default=False
+        ),
     ],
     game: Annotated[str, typer.Option(help="A game's name, or your own as `path.py:Class`.")] = "connect4",
     seconds: Annotated[float, typer.Option(min=0.1, help="About how long to measure.")] = 5.0,

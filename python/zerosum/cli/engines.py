@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO, TypedDict, cast
 import typer
 
 from zerosum.cli.application import app
-from zerosum.cli.words import WHO_HELP, PlayerGame, Position, Simulations, has_colours, say
+from zerosum.cli.words import PLAYER_HELP, WHO_HELP, PlayerGame, Position, Simulations, has_colours, say
 
 if TYPE_CHECKING:
     from zerosum.games import Rules
@@ -27,7 +27,7 @@ EnginePlayer = Annotated[
     str,
     typer.Argument(
         metavar="[WHO]",
-        help=f"{WHO_HELP} Or `rollouts@1000`. By default the newest run of the game, or rollouts.",
+        help=PLAYER_HELP,
         show_default=False,
     ),
 ]
@@ -132,7 +132,7 @@ def gtp(
     player: Annotated[
         str,
         typer.Argument(
-            help="The player: a run, a checkpoint or `rollouts@1000`; by default the newest run that fits the board.",
+            help=PLAYER_HELP,
             show_default=False,
         ),
     ] = "",

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from zerosum.cli.application import app
-from zerosum.cli.words import WHO_HELP, require_pairs_option, say, seed_option
+from zerosum.cli.words import RUN_HELP, require_folder, require_pairs_option, say, seed_option
 
-Runs = Annotated[list[Path], typer.Argument(help="Run directories.", show_default=False)]
+Runs = Annotated[list[str], typer.Argument(help=f"One or more. {RUN_HELP}", show_default=False)]
 
 
 @app.command(epilog="Example: `zerosum report runs/connect4 --out report.html`")
@@ -23,29 +23,32 @@ def report(
 ) -> None:
     """Write one HTML page about the learning of runs, with pictures and without a server."""
     from zerosum.base.errors import printable
+    from zerosum.play.runs import require_run
     from zerosum.report.page import write_page
 
-    for finding in write_page(runs, out, has_probes=not quick, say=say):
+    require_folder(out)
+    for finding in write_page([require_run(run) for run in runs], out, has_probes=not quick, say=say):
         print(printable(finding.text))
     print(f"The page is {out}: open it in a browser.")
 
 
 @app.command(epilog="Example: `zerosum plot runs/one runs/two --out curves.png`")
 def plot(
-    runs: Annotated[list[str], typer.Argument(help=f"One or more. {WHO_HELP}", show_default=False)],
+    runs: Runs,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write: SVG, PNG or PDF.")] = Path("curves.svg"),
 ) -> None:
     """Draw the learning curves of runs: strength, losses, and mistakes in solved positions."""
     from zerosum.play.runs import require_run
     from zerosum.report.curves import curves
 
+    require_folder(out)
     curves(*map(require_run, runs)).save(out)
     print(f"{out} has the curves.")
 
 
 @app.command(epilog="Example: `zerosum compare runs/one runs/two --games 100 --out compare.html`")
 def compare(
-    runs: Annotated[list[Path], typer.Argument(help="Two run directories or more.", show_default=False)],
+    runs: Annotated[list[str], typer.Argument(help=f"Two or more. {RUN_HELP}", show_default=False)],
     games: Annotated[
         int,
         typer.Option(
@@ -63,6 +66,10 @@ def compare(
     seed: Annotated[int, seed_option("openings")] = 0,
 ) -> None:
     """Compare runs: their settings, their curves in one plot, and a match between them."""
+    from zerosum.play.runs import require_run
     from zerosum.report.comparison import compare_runs
 
-    compare_runs(runs, num_games=games, num_simulations=simulations, out=out, seed=seed, write=print, say=say)
+    if out is not None:
+        require_folder(out)
+    paths = [require_run(run) for run in runs]
+    compare_runs(paths, num_games=games, num_simulations=simulations, out=out, seed=seed, write=print, say=say)

@@ -7,10 +7,18 @@ from typing import Annotated
 
 import typer
 
-from zerosum.base.errors import SettingsError
 from zerosum.cli.application import app
 from zerosum.cli.progress import Progress
-from zerosum.cli.words import WHO_HELP, Json, PlayerGame, RunArgument, Simulations, require_pairs_option, seed_option
+from zerosum.cli.words import (
+    WHO_HELP,
+    Json,
+    PlayerGame,
+    RunArgument,
+    Simulations,
+    require_folder,
+    require_pairs_option,
+    seed_option,
+)
 
 
 @app.command(epilog="Example: `zerosum evaluate runs/connect4 --games 0 --positions 1000 --simulations 600`")
@@ -79,8 +87,7 @@ def export(
     from zerosum.network import load_checkpoint
     from zerosum.play.bundled import require_network
 
-    if not file.absolute().parent.is_dir():
-        raise SettingsError(f"the folder {file.absolute().parent} does not exist: make it, or name another file.")
+    require_folder(file)
     checkpoint = load_checkpoint(require_network(run))
     export_network(checkpoint, file)
     print(f"{file}: the network of step {checkpoint.info.step:,} for {checkpoint.info.full_name}.")

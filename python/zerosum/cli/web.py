@@ -34,7 +34,12 @@ def web(
     ] = "127.0.0.1",
     open_: Annotated[bool, typer.Option("--open", metavar="", help="Open the page in the browser.")] = False,
     train: Annotated[
-        bool, typer.Option("--train", metavar="", help="Let the page start, continue and stop trainings.")
+        bool,
+        typer.Option(
+            "--train",
+            metavar="",
+            help="Let the page start, continue and stop trainings. Without RUN it makes the directory of runs.",
+        ),
     ] = False,
     simulations: Annotated[int, typer.Option(min=1, max=1 << 24, help="Most simulations of a search.")] = 100_000,
     seconds: Annotated[float, typer.Option(min=0.1, max=86400, help="Most seconds of a search.")] = 60.0,
@@ -59,6 +64,14 @@ def web(
     from zerosum.web.server import new_house, serve
 
     usual = runs_directory()
+    if train and not runs:
+        try:
+            usual.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingsError(
+                f"the directory of runs {usual.absolute()} cannot be made: {error.strerror or error}. Make it, or name"
+                " another one in ZEROSUM_RUNS."
+            ) from None
     paths = [require_run(word) for word in runs] if runs else [usual] if usual.is_dir() else []
     own_games = list(dict.fromkeys([*(game or []), *(name for path in paths if (name := own_game_of(path)))]))
     for name in own_games:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from zerosum.play.words import DEFAULT_PLAYER, GAME_AS_PLAYER
 
 GAME_HELP = (
     "A game's name (`connect4`), options in brackets (`'connect4(max_plies=30)'`), or your own as `path.py:Class`."
 )
 GameArgument = Annotated[str, typer.Argument(help=GAME_HELP, show_default=False)]
 Position = Annotated[str, typer.Option(help="A position in the game's notation, instead of the initial one.")]
-WHO_HELP = "A run or checkpoint (its path, or a run's name), or a game, for its newest run."
+WHO_HELP = f"A run or checkpoint (its path, or a run's name), or a game, {GAME_AS_PLAYER}."
+RUN_HELP = "A run (its path or its name), or a game, for its newest run."
+PLAYER_HELP = f"{WHO_HELP} Or `rollouts@1000`. By default {DEFAULT_PLAYER}."
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help=WHO_HELP, show_default=False)]
 PlayerGame = Annotated[
     str, typer.Option(help="The game, if the player does not name it, or its file, if it has moved.")
@@ -45,6 +50,14 @@ def require_pairs_option(games: int) -> int:
 
     require_pairs("--games", games)
     return games
+
+
+def require_folder(file: Path) -> None:
+    """Refuse a file to write whose folder does not exist."""
+    from zerosum.base.errors import SettingsError
+
+    if not file.absolute().parent.is_dir():
+        raise SettingsError(f"the folder {file.absolute().parent} does not exist: make it, or name another file.")
 
 
 def say(sentence: str) -> None:

@@ -7,12 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from zerosum.base.errors import SettingsError, shown
 from zerosum.games import make
 from zerosum.ladder.command import placement_of
 from zerosum.ladder.placement import LadderSettings, Placement
 from zerosum.play.contestant import ROLLOUTS, SearchContestant
 from zerosum.play.entries import Entry
+from zerosum.play.runs import find_run, means_game, require_not_path, split_player
 from zerosum.play.skill import Level, Levels
+from zerosum.play.words import GAME_AS_PLAYER
 
 SKILLS = (0, 5, 10, 15, 19)
 """Skills that are measured; ratings between them are interpolated linearly."""
@@ -32,7 +35,7 @@ def measure_levels(
 
     Args:
         game_name: As `zerosum.games.make` takes it.
-        word: A run, a checkpoint or rollouts.
+        word: A run, a checkpoint, a game or rollouts.
         settings: Budget and openings of each placement.
         skills: At least two, ascending.
         opponents: As `zerosum.ladder.command.place`.
@@ -42,6 +45,7 @@ def measure_levels(
     Raises:
         ZerosumError: as `zerosum.ladder.command.place`; the player has no search.
     """
+    _require_search(word)
     game, network, placements = make(game_name), "", list[Placement]()
     with TemporaryDirectory() as directory:
         file = results or Path(directory) / "results.jsonl"
@@ -61,6 +65,17 @@ def measure_levels(
         for skill, rating, placement in zip(skills, ratings, placements, strict=True)
     )
     return Levels(game.spec.full_name, network or ROLLOUTS, tuple(levels))
+
+
+def _require_search(word: str) -> None:
+    own, _ = split_player(word)
+    if own == ROLLOUTS or means_game(own) or find_run(own) is not None:
+        return
+    require_not_path(own)
+    raise SettingsError(
+        f"levels needs a run or {ROLLOUTS}, not {shown(word)}: name a run, a checkpoint, {ROLLOUTS}, or a game,"
+        f" {GAME_AS_PLAYER}."
+    )
 
 
 def level_table(levels: Levels) -> str:

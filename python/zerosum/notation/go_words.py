@@ -92,7 +92,8 @@ class GoRules:
         """
         key = name.strip().lower().replace("_", "-")
         if key not in SHORTHANDS:
-            raise SettingsError(f"{shown(name)}, known are {', '.join(SHORTHANDS)}")
+            known = (known for known, rules in SHORTHANDS.items() if not rules.unsupported)
+            raise SettingsError(f"{shown(name)}, known are {', '.join(known)}")
         return SHORTHANDS[key]
 
     def with_fields(self, values: Mapping[str, Any]) -> GoRules:

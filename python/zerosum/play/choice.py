@@ -186,9 +186,8 @@ class Players:
         *,
         say: Callable[[str], None] = lambda _: None,
         runs: Path | None = None,
-        backend: str = "auto",
     ) -> None:
-        self._named, self._say, self._runs, self._backend = named, say, runs, backend
+        self._named, self._say, self._runs = named, say, runs
         self._word, self.num_simulations = split_player(named)
         """The number after the @ of the name, or None."""
         self._path = find_run(self._word, runs=runs)
@@ -242,7 +241,7 @@ class Players:
         if self._named and self._path is None and not self._means_game:
             return self._in_words(game)
         path = None if self._means_game else self._path
-        chosen = choose_player(game, path, runs=self._runs, backend=self._backend)
+        chosen = choose_player(game, path, runs=self._runs)
         self._say(chosen.sentence)
         player = chosen.player
         player.make_ready()  # before the caller's search is timed

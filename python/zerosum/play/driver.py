@@ -92,7 +92,6 @@ class SearchDriver:
         search.favour(0, ())
         num_visits = None if task.is_endless else task.num_visits
         search.begin(0, min(num_visits or UNLIMITED_SIMULATIONS, UNLIMITED_SIMULATIONS))
-        self._num_reused = search.root(0).num_simulations
         while True:
             self._num_leaves += answer_all(
                 search,
@@ -190,7 +189,7 @@ class SearchDriver:
             state=self._state,
             root=root,
             lines=tuple(lines),
-            num_simulations=root.num_simulations - self._num_reused,
+            num_simulations=root.num_simulations - root.num_reused,
             seconds=self._clock() - self._started,
             stop_reason=stop_reason,
             by=self._by,

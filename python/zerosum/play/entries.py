@@ -40,9 +40,6 @@ from zerosum.external.opponents import find_opponent, opponents_of
 from zerosum.external.profiles import profile_of
 from zerosum.games import Rules
 from zerosum.play.contestant import (
-    ALPHA_BETA,
-    RANDOM,
-    ROLLOUTS,
     AlphaBeta,
     Contestant,
     OwnContestant,
@@ -50,8 +47,8 @@ from zerosum.play.contestant import (
     SearchContestant,
     not_sampled,
 )
-from zerosum.play.own_contestants import parse_player
-from zerosum.play.runs import find_run, means_game, run_names
+from zerosum.play.own_contestants import OWN_WORDS, parse_player
+from zerosum.play.runs import find_run, means_game, require_not_path, run_names
 from zerosum.play.skill import MOST_SKILL, with_skill
 
 NAMES = (
@@ -270,13 +267,14 @@ def _engine_command(word: str, game: Rules) -> EngineCommand | None:
     names = {opponent.name for opponent in opponents_of(game)}
     if word in names:
         return find_opponent(word, game)
-    own, known = re.sub(r"@\d+$", "", word), (RANDOM.name, ALPHA_BETA, ROLLOUTS)
-    if own in known or means_game(own) or find_run(own) is not None:
+    own = re.sub(r"@\d+$", "", word)
+    if own in OWN_WORDS or means_game(own) or find_run(own) is not None:
         return None
-    guess = " or ".join(map(repr, near(word, [*known, *names, *run_names()])))
+    require_not_path(own)
+    guess = " or ".join(map(repr, near(word, [*OWN_WORDS, *names, *run_names()])))
     raise SettingsError(
         f"unknown player {shown(word)}: {f'did you mean {guess}? Known' if guess else 'known'} are"
-        f" {', '.join(sorted([*known, *names]))}, the path of a run or checkpoint, and engines by their commands as"
+        f" {', '.join(sorted([*OWN_WORDS, *names]))}, the path of a run or checkpoint, and engines by their commands as"
         " uci:COMMAND, usi:COMMAND, gtp:COMMAND. All but random take @N behind them: N simulations, nodes or plies."
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from zerosum._core import core_game_names
@@ -22,24 +23,28 @@ from zerosum.play.contestant import (
 )
 from zerosum.play.fit import rules_for
 from zerosum.play.player import network_evaluator, network_name, read_run_config, search_of_run
-from zerosum.play.runs import find_run, means_game, run_names, runs_directory, split_player
+from zerosum.play.runs import find_run, means_game, require_not_path, run_names, runs_directory, split_player
+
+OWN_WORDS = (RANDOM.name, ALPHA_BETA, ROLLOUTS)
+"""The words for our own players without a network."""
 
 
-def search_contestant(text: str, game: Rules, *, batch_size: int = 32, seed: int = 0) -> SearchContestant:
+def search_contestant(text: str, game: Rules) -> SearchContestant:
     """A player that searches, in the words of `parse_player`.
 
     Raises:
         SettingsError, DataError: as `parse_player`, or the player does not search by simulations.
     """
-    player = parse_player(text, game, batch_size=batch_size, seed=seed)
+    word, _ = split_player(text)
+    if word not in OWN_WORDS:
+        existing_run(word)  # raises with the words of players that search
+    player = parse_player(text, game)
     if not isinstance(player, SearchContestant):
         raise _no_search(player.name)
     return player
 
 
-def parse_player(
-    text: str, game: Rules, *, batch_size: int = 32, num_threads: int = 1, backend: str = "auto", seed: int = 0
-) -> OwnContestant:
+def parse_player(text: str, game: Rules, *, batch_size: int = 32, num_threads: int = 1, seed: int = 0) -> OwnContestant:
     """The player that the words of a command line name.
 
         random        uniformly random moves
@@ -66,11 +71,11 @@ def parse_player(
         return alpha_beta(DEFAULT_DEPTH if num_simulations is None else num_simulations)
     if word == ROLLOUTS:
         return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
-    path = existing_run(word)
+    path = existing_run(word, words=OWN_WORDS)
     search = search_of_run(read_run_config(path), num_simulations)
     checkpoint = load_checkpoint(path)
     own = rules_for(checkpoint.info, game)
-    evaluator = network_evaluator(checkpoint, own, backend=backend, batch_size=batch_size, num_threads=num_threads)
+    evaluator = network_evaluator(checkpoint, own, batch_size=batch_size, num_threads=num_threads)
     name = f"{word}@{search.num_simulations}"
     return SearchContestant(name, evaluator, search, network=network_name(checkpoint.info), planes_of=own)
 
@@ -80,8 +85,13 @@ def _no_search(name: str) -> SettingsError:
     return SettingsError(f"{name!r} plays without {what}: use 'rollouts@10' instead, which is weak, too.")
 
 
-def existing_run(word: str, *, runs: Path | None = None) -> Path:
+def existing_run(word: str, *, runs: Path | None = None, words: Sequence[str] = (ROLLOUTS,)) -> Path:
     """The run or checkpoint that is named as a player, as in `find_run`, or else the package's network of a game.
+
+    Args:
+        word: The player, without `@N`.
+        runs: The directory of the runs.
+        words: Words for players without a network that the caller takes, too.
 
     Raises:
         SettingsError: none is found.
@@ -95,10 +105,11 @@ def existing_run(word: str, *, runs: Path | None = None) -> Path:
             f"No run in {(runs or runs_directory()).absolute()} has learned {word}: name another player."
         )
     if path is None:
+        require_not_path(word, runs=runs)
         games = near(word, core_game_names())  # a game's newest run is a player, too
-        words = (RANDOM.name, ALPHA_BETA, ROLLOUTS, *run_names(runs), *games)
+        plies = f", {ALPHA_BETA} N plies" if ALPHA_BETA in words else ""
         raise SettingsError(
-            f"unknown player {word!r}: {nearest(word, words)} and the path of a run or checkpoint."
-            f" {ROLLOUTS.capitalize()} and paths with @N search N simulations per move, {ALPHA_BETA} N plies."
+            f"unknown player {word!r}: {nearest(word, (*words, *run_names(runs), *games))} and the path of a run or"
+            f" checkpoint. {ROLLOUTS.capitalize()} and paths with @N search N simulations per move{plies}."
         )
     return path

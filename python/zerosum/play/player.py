@@ -287,7 +287,7 @@ def network_name(info: CheckpointInfo) -> str:
 
 
 def network_evaluator(
-    checkpoint: Checkpoint, game: Rules, *, backend: str, batch_size: int, num_threads: int = 1
+    checkpoint: Checkpoint, game: Rules, *, backend: str = "auto", batch_size: int, num_threads: int = 1
 ) -> Evaluator:
     """The evaluator of a checkpoint's network, which must know the game's planes. Raises DataError if it does not."""
     require_encoder(checkpoint.info, game.spec)

@@ -7,12 +7,13 @@ import os
 import re
 from pathlib import Path
 
-from zerosum.base.errors import DataError
+from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import Rules, make
 from zerosum.games.rules import is_game_name
 from zerosum.network import CheckpointInfo
 from zerosum.network.checkpoint import checkpoints_to_play, list_checkpoints, read_info
 from zerosum.play.fit import fits
+from zerosum.play.words import GAME_AS_PLAYER
 
 VARIABLE = "ZEROSUM_RUNS"
 """The environment variable that names the directory of runs."""
@@ -70,6 +71,19 @@ def require_run(word: str, *, runs: Path | None = None) -> Path:
         f"{word} does not exist: name a run directory, a checkpoint's JSON, a run in {where}, or a game that one of"
         " them has learned."
     )
+
+
+def require_not_path(word: str, *, runs: Path | None = None) -> None:
+    """Refuse the word of a player that means no run although it is written as a path.
+
+    Raises:
+        SettingsError: the word has a separator of folders, or ends as a checkpoint's JSON does.
+    """
+    if "/" in word or "\\" in word or word.endswith(".json"):
+        raise SettingsError(
+            f"{word} does not exist: name a run directory, a checkpoint's JSON, a run in"
+            f" {(runs or runs_directory()).absolute()}, or a game, {GAME_AS_PLAYER}."
+        )
 
 
 def newest_run(game: Rules, *, runs: Path | None = None) -> Path | None:

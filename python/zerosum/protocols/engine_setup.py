@@ -27,6 +27,7 @@ from zerosum.play.contestant import ROLLOUTS
 from zerosum.play.player import MOST_SIMULATIONS, Player, network_name
 from zerosum.play.runs import network_at
 from zerosum.play.skill import HIGHEST_TEMPERATURE, MOST_SKILL, levels_of, skilled_search, temperature_of
+from zerosum.play.words import DEFAULT_PLAYER
 from zerosum.protocols.engine_options import OWN, OfferedOption, button, check, combo, decimal, spin, text
 from zerosum.search import SearchConfig
 
@@ -65,7 +66,7 @@ class EngineSetup(ABC):
 
         Args:
             game: The game, until an option names another. Its ply cap is dropped unless it differs from the default.
-            weights: A run or checkpoint, or `ROLLOUTS`; None is the newest run of the game.
+            weights: A run or checkpoint, or `ROLLOUTS`; None is the default player of the game.
             num_simulations: The default of the option `Simulations`; None for no limit.
             overrides: Settings as `search.name=value` or `time.name=value`; they override the run's.
             open_player: Opens the player.
@@ -270,17 +271,23 @@ class EngineSetup(ABC):
             MOST_OVERHEAD_MS,
             "most milliseconds per move that pass outside of the engine",
         )
-        yield combo("TimeManager", self._time.manager, ("adaptive", "paper"), "how clock time is used, see below")
+        yield combo(
+            "TimeManager", self._time.manager, ("adaptive", "paper"), "how clock time is used, see *Time* above"
+        )
         most = min(num_simulations, MOST_SIMULATIONS)
         yield spin("Simulations", most, 0, MOST_SIMULATIONS, "most simulations per move, also for `go`; 0 for no limit")
         yield text(
             "WeightsFile",
             named,
-            "a run, a checkpoint or `rollouts`; `<newest>` is the newest run of the game, or rollouts without one",
+            f"a run, a checkpoint or `rollouts`; `{NEWEST}` is {DEFAULT_PLAYER}",
         )
         yield combo("Backend", "auto", BACKENDS, "the library that evaluates the network")
         yield spin(
-            "Eval_Coef", coefficient_of(self.asked_game.spec.name), 1, 10_000, "the scale of centipawns, see below"
+            "Eval_Coef",
+            coefficient_of(self.asked_game.spec.name),
+            1,
+            10_000,
+            "the scale of centipawns, see *Scores* above",
         )
         yield decimal(
             "CPuct", str(overrides.get("c_init", OWN)), 0.0, 100.0, "exploration: `c_init` of the [search](search.md)"
@@ -303,7 +310,7 @@ class EngineSetup(ABC):
         yield from self._offer_more()
 
     def _offer_strength(self) -> Iterator[OfferedOption]:
-        yield spin(self.name_of("Skill Level"), MOST_SKILL, 0, MOST_SKILL, "playing strength, see below")
+        yield spin(self.name_of("Skill Level"), MOST_SKILL, 0, MOST_SKILL, "playing strength, see *Strength* above")
         if self._levels is not None:
             low, high = self._levels.lowest, self._levels.highest
             yield check(self.name_of("UCI_LimitStrength"), False, "limits the strength to the next option's")

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TypeVar
 
-from zerosum.base.errors import ZerosumError, printable
+from zerosum.base.errors import ZerosumError, counted, printable
 from zerosum.base.files import replace_durably, writing
 from zerosum.games import Rules, make, start_state
 from zerosum.games.picture import svg
@@ -97,7 +97,7 @@ class Page:
 
     def __init__(self, runs: Sequence[RunData], *, has_probes: bool, say: Callable[[str], None]) -> None:
         self._runs, self._has_probes, self._say = runs, has_probes, say
-        self._games = [self._try(functools.partial(make, run.config.game), f"{run.name}: its game") for run in runs]
+        self._games = [self._try(functools.partial(make, run.config.game), f"the rules of {run.name}") for run in runs]
         self._records: list[list[GameRecord]] = []
         self._blocks: list[list[GameBlock]] = []
         for run, game in zip(runs, self._games, strict=True):
@@ -115,7 +115,7 @@ class Page:
         try:
             return make_it()
         except ZerosumError as error:
-            self._say(printable(f"{what} is left out: {error}"))
+            self._say(printable(f"Left out: {what}. {error}"))
             return None
 
     def html(self, title: str) -> str:
@@ -209,7 +209,7 @@ class Page:
             yield from _figure(drawn)
         if game is not None:
             found = swings(self._records[number], game)
-            cards = self._try(lambda: [_swing_card(game, swing) for swing in found], f"{run.name}: its games")
+            cards = self._try(lambda: [_swing_card(game, swing) for swing in found], f"the games of {run.name}")
             if cards:
                 yield "<h3>Games with sharp changes of the value</h3>"
                 yield "<p class=soft>The newest games with the sharpest change of the value between two moves.</p>"
@@ -220,10 +220,10 @@ class Page:
         if game is None or not run.checkpoints:
             return
         records = self._records[number] or _imported_games(run)
-        probes = self._try(lambda: probe(run, game, records), f"{run.name}: its checkpoints")
+        probes = self._try(lambda: probe(run, game, records), f"the checkpoints of {run.name}")
         yield f"<h2>What {_text(run.name)} learned</h2>"
         yield from _figure(drawings.probe_picture(run, probes or []))
-        told = self._try(lambda: thoughts(run, game), f"{run.name}: its search")
+        told = self._try(lambda: thoughts(run, game), f"the search of {run.name}")
         if told:
             yield "<h3>Effect of more simulations</h3>"
             yield "<p class=soft>The most visited moves of the newest checkpoint in the initial position.</p>"
@@ -297,7 +297,7 @@ def _figures_table(runs: Sequence[RunData]) -> str:
 def _network_words(run: RunData) -> str:
     network = run.config.network
     grown = f", grown ({network.growth})" if network.growth else ""
-    return f"{network.num_blocks} blocks × {network.num_filters} filters{grown}"
+    return f"{counted(network.num_blocks, 'block')} × {counted(network.num_filters, 'filter')}{grown}"
 
 
 def _newest_elo(run: RunData) -> str:

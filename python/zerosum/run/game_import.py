@@ -10,6 +10,8 @@ with their number. A kill loses the games since the last shard; the same command
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import sys
 from collections import Counter
@@ -18,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, cast
 
-from zerosum.base.errors import DataError, GameError, SettingsError
+from zerosum.base.errors import DataError, GameError, SettingsError, counted
 from zerosum.games import Rules, make
 from zerosum.games.rules import names_planes, with_planes_of
 from zerosum.notation import Record
@@ -67,13 +69,13 @@ class ImportCounts:
     """Files that could not be read to their end."""
 
     def __str__(self) -> str:
-        known = f", {self.num_known:,} were there" if self.num_known else ""
+        known = f", {self.num_known:,} {'was' if self.num_known == 1 else 'were'} there" if self.num_known else ""
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.refused.most_common())
         refused = f"; refused {kinds}" if kinds else ""
         failed = f" ({self.num_failed_files:,} more could not be read)" if self.num_failed_files else ""
         return (
-            f"{self.num_games:,} games imported from {self.num_files:,} files{failed},"
-            f" {self.num_positions:,} positions, {self.num_evaluated:,} of them evaluated{known}{refused}."
+            f"{counted(self.num_games, 'game')} imported from {counted(self.num_files, 'file')}{failed},"
+            f" {counted(self.num_positions, 'position')}, {self.num_evaluated:,} of them evaluated{known}{refused}."
         )
 
 
@@ -96,7 +98,7 @@ def import_games(
     Args:
         files: PGN, SGF, KIF, KI2, CSA or HCPE3 files; a directory stands for all of them in its tree, "-" for standard
             input.
-        run: The run directory; made if it does not exist.
+        run: The run directory; made if it does not exist and one of the files can be read.
         game: The game of a new run; that of the first record if not given.
         format: "pgn", "sgf", "kif", "csa" or "hcpe3"; detected for each file if None.
         complain: Gets a sentence for each refused game or file, and for each warning.
@@ -108,6 +110,11 @@ def import_games(
     """
     directory = Path(run)
     counts = ImportCounts()
+    if not any(map(_can_be_read, map(str, files))):
+        for file in _expanded(files, complain, counts):
+            counts.num_failed_files += 1
+            complain(_cannot_be_read(file, os.strerror(errno.EACCES if Path(file).exists() else errno.ENOENT)))
+        return counts
     with hold(directory):
         store, index = open_records(directory, complain)
         try:
@@ -147,7 +154,7 @@ def rules_of_records(directory: Path, named: str) -> Rules | None:
     if (directory / "config.toml").exists():
         known = load_config(directory / "config.toml").game
     elif (directory / RECORDS / MANIFEST).exists() and (first := _first_record(directory / RECORDS)) is not None:
-        known = f"{first.game}({first.options})" if first.options else first.game
+        known = first.full_name
     if named:
         rules = make(game_name(named))
         if known and not names_planes(rules):
@@ -173,11 +180,21 @@ def _expanded(files: Sequence[str | Path], complain: Callable[[str], None], coun
         if file == STDIN or not Path(file).is_dir():
             yield file
             continue
-        found = sorted(path for path in Path(file).rglob("*") if path.suffix.lower() in SUFFIXES)
+        found = sorted(_game_files(file))
         if not found:
             counts.num_failed_files += 1
             complain(f"{file} contains no game files: expected {', '.join(SUFFIXES)}.")
         yield from map(str, found)
+
+
+def _game_files(directory: str) -> Iterator[Path]:
+    return (path for path in Path(directory).rglob("*") if path.suffix.lower() in SUFFIXES)
+
+
+def _can_be_read(file: str) -> bool:
+    """Whether a file, or one of a directory's, can be opened. It is not opened: a pipe can be read only once."""
+    found = _game_files(file) if Path(file).is_dir() else (file,)
+    return file == STDIN or any(os.access(path, os.R_OK) for path in found)
 
 
 class _Importer:
@@ -220,7 +237,7 @@ class _Importer:
             self.complain(f"{place}: {error}")
         except OSError as error:
             self.counts.num_failed_files += 1
-            self.complain(f"{place} cannot be read: {error.strerror or error}.")
+            self.complain(_cannot_be_read(place, error.strerror or str(error)))
         else:
             self.counts.num_files += 1
         if num_warnings > MOST_WARNINGS:
@@ -281,6 +298,10 @@ class _Importer:
         if waiting:
             self.store.add_games(waiting)
             self.index.add(waiting)
+
+
+def _cannot_be_read(place: str, reason: str) -> str:
+    return f"{place} cannot be read: {reason}."
 
 
 def _opened(file: str) -> IO[bytes]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from zerosum.arena import FAILURES, MatchResult, PlayedGame, play_match, require_pairs
-from zerosum.base.errors import DataError, ZerosumError, command_from_anywhere, command_text, printable
+from zerosum.base.errors import DataError, ZerosumError, command_from_anywhere, command_text, counted, printable
 from zerosum.base.files import require_own_files
 from zerosum.base.settings import num_cores
 from zerosum.contest.elo import Rating
@@ -19,7 +19,7 @@ from zerosum.contest.ratings import fit_ratings
 from zerosum.games import Rules, make, start_state
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES, split_name
 from zerosum.games.source_files import OBJECT
-from zerosum.network import NetworkShape, load_checkpoint
+from zerosum.network import NetworkConfig, NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoints_to_play, list_checkpoints, read_info
 from zerosum.network.weights import num_parameters
 from zerosum.play.bundled import is_bundled, read_card
@@ -296,7 +296,7 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     parameters = _num_parameters(run, config, game)
     size = "" if parameters is None else f", {parameters:,} parameters"
     grown = f", grown in stages ({network.growth})" if network.growth else ""
-    say(f"  network {network.num_blocks} blocks x {network.num_filters} filters{size}{grown}")
+    say(f"  network {_tower_words(network)}{size}{grown}")
     if parameters is not None:
         write_json(_figure_json("parameters", run=str(run), value=parameters))
     strength = Strength(run, None, config)
@@ -333,6 +333,11 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         say(f"As an engine of a board program: {command_from_anywhere(protocol, run)}")
 
 
+def _tower_words(network: NetworkConfig) -> str:
+    """The size of a network's residual tower."""
+    return f"{counted(network.num_blocks, 'block')} x {counted(network.num_filters, 'filter')}"
+
+
 def _size_words(path: Path) -> str:
     """The size of a checkpoint's network; "" if it is damaged."""
     try:
@@ -365,7 +370,7 @@ def _describe_bundled(directory: Path, write: Write, write_json: Write) -> None:
     card, info = read_card(directory), load_checkpoint(directory).info
     network, parameters = info.network, num_parameters(info.network, info.shape)
     write(f"{info.full_name}: a network of the package, {directory}")
-    write(f"  network {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters")
+    write(f"  network {_tower_words(network)}, {parameters:,} parameters")
     speed = f", {card.evaluations_per_second:,} evaluations a CPU-second" if card.evaluations_per_second else ""
     write(f"  {card.budget} of training{speed}, code of {card.date}:")
     for command in card.commands:
@@ -389,7 +394,7 @@ def _describe_checkpoint(path: Path, write: Write, write_json: Write) -> None:
         f" {info.created_at}"
     )
     parameters = num_parameters(network, info.shape)
-    write(f"  {network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters")
+    write(f"  {_tower_words(network)}, {parameters:,} parameters")
     for metric, value in (("step", info.step), ("parameters", parameters)):
         write_json(_figure_json(metric, checkpoint=str(path), value=value))
     for name, value in info.training.items():

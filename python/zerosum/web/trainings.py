@@ -102,7 +102,10 @@ class Trainings:
             (path for path in self.library.runs if path.is_dir() and not (path / "config.toml").exists()), None
         )
         if folder is None:
-            raise SettingsError("no directory for new runs is given: name one, as in `zerosum web runs --train`.")
+            raise SettingsError(
+                "no directory for new runs is given: start the page with `zerosum web --train`, or name a directory of"
+                " runs, not only runs."
+            )
         if (folder / name).exists():
             raise SettingsError(f"{name} exists and is not a run: choose another name.")
         return folder / name
