@@ -12,6 +12,7 @@ import torch
 from zerosum.games import Rules
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
 from zerosum.network.checkpoint import checkpoint_path, save_checkpoint
+from zerosum.network.heads import values_of
 from zerosum.network.residual_tower import ResidualTower
 
 # How far two programs may differ: on values, and on logits in units of their spread (of 1, if that is less). In float32
@@ -113,8 +114,9 @@ def plain_answer(checkpoint, leaves):
     tower = ResidualTower(checkpoint.info.network, checkpoint.info.shape, checkpoint.weights).eval()
     with torch.inference_mode():
         output = tower(torch.from_numpy(leaves.planes()))
-    wdl = output.value_logits_BV.softmax(dim=1) if checkpoint.info.network.value_head == "wdl" else None
-    return leaves.select_legal(output.policy_logits_BA.numpy()), output.values_B.numpy(), wdl
+    value_logits_BV = output.logits["value"]
+    wdl = value_logits_BV.softmax(dim=1) if checkpoint.info.network.value_head == "wdl" else None
+    return leaves.select_legal(output.policy_logits_BA.numpy()), values_of(value_logits_BV).numpy(), wdl
 
 
 def assert_close(found, expected, tolerance):
@@ -139,7 +141,7 @@ EVERY_ARCHITECTURE = {
         SMALL, is_constant=(True, False, True, False, False), board_shape=(9, 9), num_actions=300
     ),
     "scalar, another board": make_info(dataclasses.replace(SMALL, value_head="scalar"), board_shape=(4, 5)),
-    "heads that only train": make_info(dataclasses.replace(SMALL, reply_head=True, ownership_head=True)),
+    "a head that only trains": make_info(dataclasses.replace(SMALL, ownership_head=True)),
     "larger": make_info(NetworkConfig(num_blocks=4, num_filters=32)),
     "planes": make_info(dataclasses.replace(SMALL, policy_head="planes"), board_shape=(5, 6), num_actions=90),
     "bare heads": make_info(

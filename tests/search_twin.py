@@ -214,7 +214,9 @@ class ReferenceSearch:
     def apply(self, path: list[Node], logits: Sequence[float], said: Estimate) -> None:
         """Expand the leaf of a path and back up what the network said of it, for its player to move."""
         leaf = path[-1]
-        self.cancel(path)
+        leaf.is_pending = False
+        for node in path:
+            node.in_flight -= 1
         assert leaf.state is not None
         priors = softmax(logits)
         if leaf is not self.root and self.number is np.float32:
@@ -227,12 +229,6 @@ class ReferenceSearch:
         if self.config.cache_positions:
             self.cache.setdefault(self._question(leaf), (logits, said))
         self._backup(path, replace(said, value=leaf.net_value))
-
-    def cancel(self, path: list[Node]) -> None:
-        """Take a leaf back as if it had never been asked for."""
-        path[-1].is_pending = False
-        for node in path:
-            node.in_flight -= 1
 
     def visits(self) -> list[int]:
         """N(s, a) of the root's legal actions, ascending."""

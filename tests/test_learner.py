@@ -35,7 +35,7 @@ from zerosum.network import (
 )
 from zerosum.network.checkpoint import load_learner_state
 from zerosum.network.growing import grown_weights
-from zerosum.network.heads import policy_loss, value_loss
+from zerosum.network.heads import policy_loss, value_loss, values_of
 from zerosum.network.residual_tower import ResidualTower
 from zerosum.replay import Batch, ReplayConfig, ReplayWindow
 from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, policy_target
@@ -43,7 +43,6 @@ from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, p
 GAME = make("connect4")
 SHAPE = NetworkShape(num_planes=2, height=6, width=7, num_actions=7)
 SMALL = NetworkConfig(num_blocks=1, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
-REPLY = replace(SMALL, reply_head=True)
 OWNERSHIP = replace(SMALL, ownership_head=True)
 PLAIN = LearnerConfig(
     warmup_steps=0, precision="f32", learning_rate=0.01, final_share=1.0, num_threads=1, draw_target="value"
@@ -78,10 +77,8 @@ def make_batch(size: int, seed: int) -> Batch:
         "policy": (policy_target / policy_target.sum(axis=1, keepdims=True)).astype(np.float32),
         "value": generator.choice(np.array([-1, -0.5, 0, 1], np.float32), size=size),
         "draws": generator.integers(0, 2, size).astype(np.float32),
-        "reply": generator.dirichlet(np.ones(7), size).astype(np.float32),
     }
     targets["owners"] = generator.choice(np.array([-1, 0, 1], np.float32), size=(size, 42))
-    targets["reply"][::4] = 0  # plies whose next was not searched in full
     return Batch(planes=leaves.planes(), legal_mask=leaves.legal_mask(), targets=targets)
 
 
@@ -208,27 +205,8 @@ def test_one_batch_is_learned_by_heart(value_head: str, optimizer: str) -> None:
 
 def test_a_head_more_leaves_the_first_steps_gradients_of_the_others_as_they_are() -> None:
     """Its last layer begins at 0, so it first learns itself before it says anything to the tower."""
-    networks = (SMALL, REPLY, OWNERSHIP)
-    without, *others = (weights_after(new_learner(network=network), [BATCH]) for network in networks)
-    for with_it in others:
-        assert_same({name: with_it[name] for name in without}, without)
-
-
-def test_the_reply_is_learned_where_the_next_ply_has_a_target() -> None:
-    """An untrained head gives equal probabilities, and plies without a target have no loss."""
-    learner = new_learner(network=REPLY)
-    assert learner.targets == {"policy", "value", "reply"}
-    first = learner.step(BATCH, progress=0.0)
-    assert first.measures["reply_loss"] == pytest.approx(0.75 * np.log(7), rel=1e-5)
-    for _ in range(300):
-        last = learner.step(BATCH, progress=0.0)
-    floor = entropy(BATCH.targets["reply"]).mean()
-    assert -1e-4 < last.measures["reply_loss"] - floor < 0.3 * (first.measures["reply_loss"] - floor)
-    tower = ResidualTower(REPLY, SHAPE, learner.weights())
-    planes = torch.from_numpy(BATCH.planes)
-    with torch.inference_mode():
-        assert list(tower.train()(planes).logits) == ["policy", "value", "reply"]
-        assert list(tower.eval()(planes).logits) == ["policy", "value"]
+    without, with_it = (weights_after(new_learner(network=network), [BATCH]) for network in (SMALL, OWNERSHIP))
+    assert_same({name: with_it[name] for name in without}, without)
 
 
 def test_the_owners_of_squares_are_learned() -> None:
@@ -246,12 +224,12 @@ def test_the_owners_of_squares_are_learned() -> None:
 def test_a_loss_weight_is_of_its_head() -> None:
     def updates(**changes: float) -> dict[str, np.ndarray]:
         config = replace(PLAIN, optimizer="sgd", weight_decay=0.0, momentum=0.0, **changes)
-        before = initial_weights(REPLY, SHAPE, seed=0)
-        after = weights_after(new_learner(config, REPLY), [BATCH])
+        before = initial_weights(OWNERSHIP, SHAPE, seed=0)
+        after = weights_after(new_learner(config, OWNERSHIP), [BATCH])
         return {name: after[name] - before[name] for name in before if name.endswith("_out.weight")}
 
-    once, changed = updates(), updates(reply_weight=0.3)
-    np.testing.assert_allclose(changed["reply_out.weight"], 2 * once["reply_out.weight"], rtol=1e-3, atol=1e-7)
+    once, changed = updates(), updates(ownership_weight=3.0)
+    np.testing.assert_allclose(changed["ownership_out.weight"], 2 * once["ownership_out.weight"], rtol=1e-3, atol=1e-7)
     np.testing.assert_allclose(changed["policy_out.weight"], once["policy_out.weight"], rtol=1e-3, atol=1e-7)
 
 
@@ -306,10 +284,10 @@ def test_a_draw_is_told_from_an_even_fight(draw_target: str, search_value_weight
     network = ResidualTower(config, SHAPE, learner.weights()).train()  # on the batch it learned from
     with torch.inference_mode():
         output = network(torch.from_numpy(both.planes))
-    draws = output.value_logits_BV.softmax(dim=1)[:16, 1].numpy()
+    draws = output.logits["value"].softmax(dim=1)[:16, 1].numpy()
     assert draws[is_drawn].min() > 0.9
     np.testing.assert_allclose(draws[~is_drawn], search_value_weight if draw_target == "value" else 0, atol=0.1)
-    assert output.values_B.abs().max() < 0.1
+    assert values_of(output.logits["value"]).abs().max() < 0.1
 
 
 # ---- the learning rate
@@ -388,7 +366,6 @@ SETTINGS = [
     ({}, {"weight_decay": 0.1}),
     ({}, {"value_weight": 3.0}),
     ({}, {"draw_target": "outcome"}),
-    ({}, {"reply_weight": 3.0}),
     ({}, {"ownership_weight": 3.0}),
     ({}, {"mask_illegal": False}),
     ({}, {"precision": "bf16"}),
@@ -400,7 +377,7 @@ SETTINGS = [
 def test_every_setting_acts(base: dict[str, Any], change: dict[str, Any]) -> None:
     weights = []
     for config in (replace(PLAIN, **base), replace(PLAIN, **base | change)):
-        learner = new_learner(config, replace(SMALL, reply_head=True, ownership_head=True))
+        learner = new_learner(config, OWNERSHIP)
         for progress in (0.0, 0.5, 1.0):
             learner.step(BATCH, progress=progress)
         weights.append(learner.weights())
@@ -528,7 +505,7 @@ def corner_of(grown: np.ndarray, old: np.ndarray) -> np.ndarray:
 def test_a_grown_network_goes_on_and_its_new_weights_learn(optimizer: str, average_steps: int) -> None:
     rate = 0.2 if optimizer == "sgd" else 0.01
     config = replace(PLAIN, optimizer=optimizer, learning_rate=rate, average_steps=average_steps, weight_decay=0.0)
-    small = replace(SMALL, reply_head=True, ownership_head=True)
+    small = OWNERSHIP
     large = replace(small, num_blocks=2, num_filters=13)
     learner = new_learner(config, small)
     weights_after(learner, [make_batch(16, seed) for seed in range(5)])

@@ -324,6 +324,11 @@ class Game:
         Each is drawn uniformly among the moves that do not end the game; there are fewer if all would. The key of the
         draws is (seed, game_id, number of the move).
         """
+    def play_opening(self, state: State, actions: Sequence[int], game_id: int) -> tuple[State, list[bytes]]:
+        """Begin a game with these moves: the state after them, and the moves, packed as by `draw_opening`.
+
+        Raises GameError if one is illegal.
+        """
     def alpha_beta(self, state: State, *, depth: int, seed: int, game: int = 0) -> AlphaBeta:
         """The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH) and counting material there.
 
@@ -504,9 +509,6 @@ class Search:
     def num_bytes(self) -> int:
         """Bytes of the trees and the cache."""
     @property
-    def num_cached(self) -> int:
-        """Number of leaves that the cache answered, since the search was made."""
-    @property
     def num_leaves(self) -> int:
         """Number of leaves handed out; none is handed out twice, however many are in flight."""
     @property
@@ -542,8 +544,6 @@ class Search:
         probabilities of a draw.
         The arrays are read before the interpreter lock is released: other threads may overwrite them then.
         """
-    def cancel(self, ticket: int) -> None:
-        """Take back the leaves with this ticket, as if they had never been handed out."""
     def clear_cache(self) -> None:
         """Empty the evaluation cache: call this when the network changes.
 
@@ -627,9 +627,6 @@ class Root:
     @property
     def stop_reason(self) -> str | None:
         """Why the search ended ("simulations", "proven", "memory", "game over"); None while it goes on."""
-    @property
-    def has_gumbel_noise(self) -> bool:
-        """True if `best_action` is sampled from the improved policy, by the Gumbel noise of the search."""
     def visit_policy(self) -> NDArray[np.float32]:
         """The shares of the visits, [L], sums to 1: uniform over proven wins if any, else without the proven losses.
 

@@ -78,12 +78,6 @@ class LearnerConfig:
         " search's value of 0 may be a draw or an even position, or 'value', the maximum for the value target (0.4 is"
         " 40 % win and 60 % draw); strength is the same within the error",
     )
-    reply_weight: float = setting(
-        0.15,
-        "weight of the loss of the next ply's policy, for a network with the reply head (KataGo: 0.15)",
-        low=0.001,
-        high=100.0,
-    )
     ownership_weight: float = setting(
         1.5,
         "weight of the ownership loss, for a network with the ownership head (KataGo: 1.5)",
@@ -123,7 +117,7 @@ class LearnerConfig:
         high=256,
     )
 
-    RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {"moves_left_weight": 0.1}
+    RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {"moves_left_weight": 0.1, "reply_weight": 0.15}
 
     def __post_init__(self) -> None:
         check(self, "learner")

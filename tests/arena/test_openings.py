@@ -67,6 +67,8 @@ def test_a_whole_game_serves_if_it_is_cut(tmp_path: Path) -> None:
     ):
         read(tmp_path / "a.pgn", content, CHESS)
     assert len(read(tmp_path / "a.pgn", content, CHESS, plies=3)[0].actions) == 3
+    source = find_openings(str(tmp_path / "a.pgn"), CHESS, plies=2, seed=1, is_shuffled=False)
+    assert texts(CHESS, source(0), "san").split() == ["f3", "e5"]
 
 
 def test_epd(tmp_path: Path) -> None:
@@ -314,5 +316,6 @@ def test_openings_by_a_name_or_a_file(tmp_path: Path, is_shuffled: bool) -> None
     assert isinstance(find_openings(str(book), chess, seed=1, is_shuffled=is_shuffled), BookOpenings)
     human = find_openings("chess-human", chess, seed=1, is_shuffled=False)
     assert human(0).name.startswith("A10") and human(0) == human(12)
+    assert len(find_openings("chess-human", chess, plies=1, seed=1, is_shuffled=False)(0).actions) == 1
     with pytest.raises(DataError, match="openings 'human' are not a file, and of the package's openings"):
         find_openings("human", chess, seed=1, is_shuffled=False)

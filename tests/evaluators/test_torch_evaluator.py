@@ -117,7 +117,7 @@ class Graphs:
             assert torch.backends.cudnn.enabled and not torch.backends.cudnn.allow_tf32
             yield
             graph.run = self.last_run
-            self.captured_sizes.append(len(graph.run[1].value_logits_BV))
+            self.captured_sizes.append(len(graph.run[1].logits["value"]))
 
         waiting = SimpleNamespace(synchronize=lambda: None, record=lambda stream: None)
         for name, value in {

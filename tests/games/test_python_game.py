@@ -184,7 +184,6 @@ def test_a_search_that_met_an_error_refuses_further_use() -> None:
         lambda: search.root(0),
         lambda: search.begin(0, 1),
         lambda: search.gather(1),
-        lambda: search.cancel(0),
         lambda: search.advance(0, 0, keep=False),
         lambda: search.reset(0, game.initial_state()),
     ]

@@ -313,27 +313,27 @@ def test_weights_of_another_network_are_refused():
         Checkpoint(info=info, weights={**weights, "value_out.bias": np.zeros(4, np.float32)})
     with pytest.raises(DataError, match=r"value_out\.bias are float64 \[3\]"):
         Checkpoint(info=info, weights={**weights, "value_out.bias": np.zeros(3)})
-    with_head = dataclasses.replace(info, network=dataclasses.replace(TINY, reply_head=True))
-    with pytest.raises(DataError, match=r"no weights named reply_conv\.conv\.weight, .*reply_out\.weight"):
+    with_head = dataclasses.replace(info, network=dataclasses.replace(TINY, ownership_head=True))
+    with pytest.raises(DataError, match=r"no weights named ownership_conv\.conv\.weight, .*ownership_out\.weight"):
         Checkpoint(info=with_head, weights=weights)
-    with pytest.raises(DataError, match=r"superfluous weights: reply_conv\.conv\.weight, .*reply_out\.weight"):
+    with pytest.raises(DataError, match=r"superfluous weights: ownership_conv\.conv\.weight, .*ownership_out\.weight"):
         Checkpoint(info=info, weights=initial_weights(with_head.network, info.shape, seed=0))
 
 
-@pytest.mark.parametrize("head", ["reply_head", "ownership_head"])
-def test_a_checkpoint_from_before_a_head_has_none(tmp_path, head):
+def test_a_checkpoint_from_before_a_head_has_none(tmp_path):
     path = save(tmp_path)
     body = json.loads(path.read_text())
-    del body["network"][head]
+    del body["network"]["ownership_head"]
     body["sha256"] = checkpoint_module._body_checksum(body)
     path.write_text(json.dumps(body))
     assert load_checkpoint(path).info.network == TINY
 
 
-def test_a_checkpoint_with_a_retired_head_opens_without_it(tmp_path):
-    """Networks of earlier versions may have a head for the moves left; the learner's state has its moments."""
+@pytest.mark.parametrize("head", ["moves_left", "reply"])
+def test_a_checkpoint_with_a_retired_head_opens_without_it(tmp_path, head):
+    """Networks of earlier versions may have a head that is retired; the learner's state has its moments."""
     path = save(tmp_path)
-    body, more = json.loads(path.read_text()), {"moves_left_out.bias": np.zeros(1, np.float32)}
+    body, more = json.loads(path.read_text()), {f"{head}_out.bias": np.zeros(1, np.float32)}
     for part in ("weights", "learner"):
         file = checkpoint_module._part_path(path, part)
         arrays = safetensors.numpy.load(file.read_bytes()) | {
@@ -342,12 +342,12 @@ def test_a_checkpoint_with_a_retired_head_opens_without_it(tmp_path):
         content = safetensors.numpy.save(arrays)
         file.write_bytes(content)
         body["files"][part] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    body["network"]["moves_left_head"] = True
+    body["network"][f"{head}_head"] = True
     body["sha256"] = checkpoint_module._body_checksum(body)
     path.write_text(json.dumps(body))
     checkpoint = load_checkpoint(path)
     assert checkpoint.info.network == TINY and checkpoint.weights.keys() == make_checkpoint().weights.keys()
-    assert not any("moves_left" in name for name in load_learner_state(path)[0])
+    assert not any(head in name for name in load_learner_state(path)[0])
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,6 @@ def networks(draw: st.DrawFn) -> NetworkConfig:
         value_filters=draw(st.integers(1, 3)),
         value_hidden=draw(st.integers(0, 5)),
         value_head=draw(st.sampled_from(["scalar", "wdl"])),
-        reply_head=draw(st.booleans()),
         ownership_head=draw(st.booleans()),
     )
 

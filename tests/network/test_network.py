@@ -10,7 +10,8 @@ import torch
 
 from zerosum.base.errors import SettingsError
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
-from zerosum.network.residual_tower import NetworkOutput, ResidualTower
+from zerosum.network.heads import values_of
+from zerosum.network.residual_tower import ResidualTower
 from zerosum.network.weights import NORM_EPSILON, num_operations, num_parameters, policy_remark, weight_shapes
 
 SHAPE = NetworkShape(num_planes=3, height=4, width=5, num_actions=7)
@@ -149,7 +150,6 @@ def test_every_setting_changes_the_network():
         "value_filters": 3,
         "value_hidden": 6,
         "value_head": "scalar",
-        "reply_head": True,
         "ownership_head": True,
     }
     # Growth is of a run: it says which network is used when.
@@ -182,25 +182,6 @@ def test_equal_seeds_begin_equally_and_others_do_not():
     assert {weight.dtype for weight in first.values()} == {np.dtype(np.float32)}
 
 
-@pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE)])
-def test_a_head_that_only_trains_is_a_second_policy_and_costs_no_evaluation(small, shape):
-    config = dataclasses.replace(small, reply_head=True)
-    without, with_it = (initial_weights(each, shape, seed=1) for each in (small, config))
-    assert {name: weight.shape for name, weight in with_it.items() if name not in without} == {
-        name.replace("policy_", "reply_"): weight.shape for name, weight in without.items() if "policy_" in name
-    }
-    assert all((with_it[name] == weight).all() for name, weight in without.items())
-    assert num_operations(config, shape) == num_operations(small, shape)
-    assert [head.name for head in config.search_heads] == ["policy", "value"]
-    # With the policy's weights it says what the policy says.
-    weights = lived_in_weights(config, shape)
-    weights |= {name.replace("policy_", "reply_"): weight for name, weight in weights.items() if "policy_" in name}
-    tower, planes = ResidualTower(config, shape, weights), random_planes(shape, 9)
-    training = forward(tower.train(), planes)
-    assert torch.equal(training.logits["reply"], training.logits["policy"])
-    assert list(forward(tower.eval(), planes).logits) == ["policy", "value"]
-
-
 def test_the_ownership_head_says_something_of_each_square_and_costs_no_evaluation():
     config = dataclasses.replace(SMALL, ownership_head=True)
     without, with_it = (initial_weights(each, SHAPE, seed=1) for each in (SMALL, config))
@@ -227,7 +208,7 @@ def test_a_new_network_has_no_opinion(value_head, small, shape):
         ResidualTower(config, shape, initial_weights(config, shape, seed=0)).eval(), random_planes(shape, 4)
     )
     assert not output.policy_logits_BA.any()
-    assert not output.values_B.any()
+    assert not values_of(output.logits["value"]).any()
 
 
 def test_a_new_network_keeps_the_size_of_its_signal():
@@ -245,12 +226,12 @@ def test_a_new_network_keeps_the_size_of_its_signal():
 def test_the_value_of_win_draw_loss_is_win_minus_loss():
     # Probabilities 0.5, 0.3, 0.2 by hand: their logarithms as logits.
     logits = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]).log() + 3.0
-    torch.testing.assert_close(NetworkOutput({"value": logits}).values_B, torch.tensor([0.3, -0.7]))
+    torch.testing.assert_close(values_of(logits), torch.tensor([0.3, -0.7]))
 
 
 def test_the_scalar_value_is_a_tanh():
-    output = NetworkOutput({"value": torch.tensor([[0.5], [-2.0]])})
-    torch.testing.assert_close(output.values_B, torch.tensor([0.46211716, -0.96402758]))
+    values = values_of(torch.tensor([[0.5], [-2.0]]))
+    torch.testing.assert_close(values, torch.tensor([0.46211716, -0.96402758]))
 
 
 def test_weights_travel_to_a_tower_and_back():
@@ -283,7 +264,6 @@ def test_channels_last_under_bf16_autocast_is_the_same_network():
     with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
         found = tower(torch.from_numpy(planes).to(memory_format=torch.channels_last))
     assert found.policy_logits_BA.dtype == torch.bfloat16
-    assert found.values_B.dtype == torch.float32
     np.testing.assert_allclose(found.policy_logits_BA.float(), expected.policy_logits_BA, atol=0.05, rtol=0.02)
 
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stores_for_tests import add_ply
 from zerosum._core import Game
 from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.games import make
@@ -153,11 +154,9 @@ def test_its_memory_stays_flat(monkeypatch: pytest.MonkeyPatch):
 
 
 def columns_of(samples: Samples) -> dict[str, Any]:
-    """Every array of the samples by its name, those of the policies as `policies.NAME.COLUMN`."""
+    """Every array of the samples by its name, those of the policies as `policies.COLUMN`."""
     columns = {name: column for name, column in vars(samples).items() if name != "policies"}
-    for name, policy in samples.policies.items():
-        columns |= {f"policies.{name}.{column}": values for column, values in vars(policy).items()}
-    return columns
+    return columns | {f"policies.{column}": values for column, values in vars(samples.policies).items()}
 
 
 @pytest.mark.parametrize("config", [SMALL, ReplayConfig(window_games=6)], ids=["positions", "games"])
@@ -170,7 +169,7 @@ def test_a_restored_window_draws_the_same(tmp_path: Path, config: ReplayConfig):
         window.add(record)
         with_store.start_game(record.header)
         for index in range(record.num_plies):
-            with_store.add_ply(record.game_id, record.ply(index))
+            add_ply(with_store, record.game_id, index, record.ply(index))
         with_store.finish_game(record.game_id, outcome=record.outcome, ending=record.ending)
     with_store.close()
 
@@ -231,7 +230,7 @@ def split(values, offsets):
 def rows(samples: Samples):
     """(moves, target's actions) of each sample."""
     moves = split(samples.actions, samples.action_offsets)
-    return list(zip(moves, split(samples.policies["policy"].actions, samples.policies["policy"].offsets), strict=True))
+    return list(zip(moves, split(samples.policies.actions, samples.policies.offsets), strict=True))
 
 
 @pytest.mark.parametrize("name", ["connect4", "tictactoe"])
@@ -258,7 +257,7 @@ def test_an_image_is_the_same_game_with_its_actions_permuted(name: str):
     assert 0 < num_moved < 300
     images_columns = columns_of(images)
     for column, values in columns_of(samples).items():
-        assert (images_columns[column] is values) == (column not in ("actions", "policies.policy.actions")), column
+        assert (images_columns[column] is values) == (column not in ("actions", "policies.actions")), column
 
 
 def test_a_sample_and_its_images_have_equal_chances():
@@ -300,10 +299,7 @@ def batch_twin(game: Game, records, samples: Samples, q: float):
         for action, share in zip(ply_record.target["action"], ply_record.target["probability"], strict=True):
             policy[action] = share
         value = (1 - q) * outcome + q * ply_record.search_value
-        reply = np.zeros(game.spec.num_actions)
-        if ply + 1 < record.num_plies:
-            reply[record.ply(ply + 1).target["action"]] = record.ply(ply + 1).target["probability"]
-        rows.append((game.planes(state), legal, policy, value, float(outcome == 0), reply))
+        rows.append((game.planes(state), legal, policy, value, float(outcome == 0)))
     return [np.array(column) for column in zip(*rows, strict=True)]
 
 
@@ -314,15 +310,13 @@ def test_a_batch_equals_its_twin(monkeypatch: pytest.MonkeyPatch, q: float):
     records = [random_game(game_id, draw, start=STARTS[game_id // 2 % 3]) for game_id in range(8)]
     for record in records:
         window.add(record)
-    samples = window.sample(128, seed=5, step=9, targets={"reply"})
+    samples = window.sample(128, seed=5, step=9)
     assert set(samples.starts) == set(STARTS)
     batch = make_batch(game, samples, search_value_weight=q)
     planes, legal_mask, *targets = batch_twin(game, records, samples, q)
     assert (batch.planes == planes).all() and (batch.legal_mask == legal_mask).all()
-    for name, expected in zip(("policy", "value", "draws", "reply"), targets, strict=True):
+    for name, expected in zip(("policy", "value", "draws"), targets, strict=True):
         assert (batch.targets[name] == expected).all(), name
-    assert {0, 1} == set(batch.targets["reply"].any(axis=1).astype(int)), "one ply in four has no target"
-    assert "reply" not in make_batch(game, window.sample(2, seed=5, step=9), search_value_weight=q).targets
     assert batch.targets["policy"].sum(axis=1) == pytest.approx(1.0, abs=0.003)
     assert not batch.targets["policy"][~batch.legal_mask].any()
 

@@ -16,16 +16,20 @@ from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.base.settings import RETIRED
 from zerosum.games import adopt, make
 from zerosum.games.rules import with_options
+from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.run.config import (
     SECTIONS,
+    asked_settings,
     changed,
     dump_config,
     load_config,
     load_preset,
+    network_words,
     new_config,
     parse_overrides,
     preset_names,
 )
+from zerosum.run.run_directory import plan, write_config
 
 
 @pytest.mark.parametrize(
@@ -296,9 +300,18 @@ def test_a_head_that_the_game_cannot_have_is_refused() -> None:
             new_config(game, game.spec.name, overrides=asked)
 
 
-def test_material_in_searches_needs_a_count_of_material() -> None:
+def test_material_in_searches_needs_a_count_of_material(tmp_path: Path) -> None:
     asked = ["selfplay.material=0.8@0, 0@0.3"]
     assert new_config(make("minishogi"), "minishogi", overrides=asked).selfplay.material == "0.8@0, 0@0.3"
     error = r"selfplay.material is '0.8@0, 0@0.3', but connect4 has no count of material: leave it ''"
     with pytest.raises(SettingsError, match=error):
         new_config(make("connect4"), "connect4", overrides=asked)
+    write_config(tmp_path, new_config(make("connect4"), "connect4"))
+    with pytest.raises(SettingsError, match=error):
+        plan(tmp_path, make("connect4"), "connect4", asked=asked_settings(overrides=asked))
+
+
+def test_the_size_of_a_network_is_said_in_plain_words() -> None:
+    shape = NetworkShape.of(make("connect4").spec)
+    assert network_words(NetworkConfig(num_blocks=1, num_filters=8), shape).startswith("1 block x 8 filters, ")
+    assert network_words(NetworkConfig(num_blocks=2, num_filters=8), shape).startswith("2 blocks x 8 filters, ")

@@ -165,7 +165,7 @@ def test_compared_moves_are_soft_targets(tmp_path: Path) -> None:
     np.testing.assert_allclose(target["probability"], weights / weights.sum(), atol=1e-3)
     assert np.diff(record.target_offsets).tolist() == [2, 1, 1, 1]
     samples = window_of([record]).sample(4, seed=0, step=0)
-    policy = samples.policies["policy"].dense(game.spec.num_actions)
+    policy = samples.policies.dense(game.spec.num_actions)
     np.testing.assert_allclose(policy.sum(axis=1), 1, atol=1e-3)
 
 

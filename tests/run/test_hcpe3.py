@@ -192,4 +192,4 @@ def test_pieces_of_any_size_are_read() -> None:
 def test_the_command_line_reads_them(zero: Command, tmp_path: Path) -> None:
     (tmp_path / "games.hcpe3").write_bytes(WHOLE)
     answer = zero("import", tmp_path, "--run", tmp_path / "run")
-    assert answer.status == 0 and "1 games imported from 1 files, 20 positions, 20 of them evaluated" in answer.out
+    assert answer.status == 0 and "1 game imported from 1 file, 20 positions, 20 of them evaluated" in answer.out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +14,9 @@ from zerosum._core import Leaves
 from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import make
 from zerosum.play.player import Player
+from zerosum.run.budget import Budget
 from zerosum.run.config import RunConfig, new_config
+from zerosum.run.measures import Measures
 from zerosum.run.mistakes import FILE_NAME, Mistakes, mean_rate
 from zerosum.run.report import mistake_table
 from zerosum.run.solved import MistakeRate, load_solved, mistake_rates
@@ -69,6 +73,22 @@ def test_the_last_checkpoint_plays_all_or_what_the_time_allows(tmp_path: Path) -
     assert [rate.positions for rate in mistakes.of_step(7)] == [1000] * 6
     mistakes.count(8, UniformEvaluator(), seconds=0.0)
     assert [rate.positions for rate in mistakes.of_step(8)] == [100] * 6, "some of each set whatever the time"
+
+
+def test_the_time_of_the_last_checkpoint_is_that_of_the_budgets_clock(tmp_path: Path) -> None:
+    """CPU-seconds, for instance, of which many pass in a second."""
+    config = config_with("strength.solved_simulations=1", "strength.budget_share=0")
+    measures = Measures(tmp_path, GAME, config, learner_info={}, report=lambda _: None, clock=lambda: 0.0)
+    clock = itertools.count(step=10.0)
+
+    class Fast(Budget):
+        seconds_left = 5.0
+        elapsed_s = property(lambda _: next(clock))
+
+    budget = Fast(config, elapsed_s=0.0, num_steps=lambda: 100)
+    with contextlib.closing(measures):
+        measures.rate(8, UniformEvaluator(), budget, num_evaluations=0, is_last=True)
+    assert [rate.positions for rate in measures.mistakes.of_step(8)] == [100] * 6
 
 
 def test_samples_take_a_share_of_the_evaluations(tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ class Best:
         from zerosum.run.held_out import DRAW
 
         samples = window.sample(num, seed=seed, step=DRAW)
-        self.targets = samples.policies["policy"].dense(make(GAME).spec.num_actions)
+        self.targets = samples.policies.dense(make(GAME).spec.num_actions)
         self.returns, self.begin = samples.returns, 0
 
     def evaluate(self, leaves: object) -> Evaluations:
@@ -226,18 +226,22 @@ def test_a_network_learns_moves_and_results(records: Path, tmp_path: Path, zero:
     assert "Held-out games, test" in zero("info", run).out
 
 
+RATED = ("strength.budget_share=0.3", "strength.opening_plies=4")
+
+
 def test_a_stopped_run_repeats_itself_bit_for_bit(
     records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Between two rows of metrics and after a checkpoint's rating games, too."""
     whole = copied(records, tmp_path / "whole")
-    learn(whole)
+    learn(whole, *RATED, steps=220)
     again = copied(records, tmp_path / "again")
     saves = RecordTraining._save
 
     class Killed(BaseException):
         """Ends a training as far as it can tell."""
 
-    for kill_at in (1, 2):
+    for kill_at in (1, 2, 2):
         count = 0
 
         def save(self: RecordTraining, kill_at: int = kill_at) -> None:
@@ -249,13 +253,22 @@ def test_a_stopped_run_repeats_itself_bit_for_bit(
 
         monkeypatch.setattr(RecordTraining, "_save", save)
         with pytest.raises(Killed):
-            learn(again)
+            learn(again, *RATED, steps=220)
     monkeypatch.setattr(RecordTraining, "_save", saves)
-    learn(again)
+    learn(again, *RATED, steps=220)
     one, two = result(whole), result(again)
+    assert len({match["player"] for match in one["strength.jsonl"]} & {"step 55", "step 110", "step 165"}) > 1
     assert one.keys() == two.keys() and len(one) > 5
     assert [name for name in one if one[name] != two[name]] == []
     assert HeldOutFile(whole).lines == HeldOutFile(again).lines
+
+
+def test_a_used_up_deterministic_run_goes_on_with_more(records: Path, tmp_path: Path) -> None:
+    run = copied(records, tmp_path / "run")
+    learn(run, *RATED, steps=20)
+    learn(run, steps=40)
+    names = sorted(path.name for path in (run / "checkpoints").glob("step-*.json"))
+    assert names[-1] == "step-00000040.json"
 
 
 def test_such_a_network_starts_self_play(records: Path, tmp_path: Path) -> None:

@@ -6,15 +6,18 @@ import contextlib
 import json
 import math
 import os
+import pkgutil
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import PIPE, STDOUT
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -293,10 +296,31 @@ def test_what_a_kill_leaves_at_the_very_start_is_no_obstacle(tmp_path: Path) -> 
 
 
 def test_what_is_refused_makes_no_directory(tmp_path: Path) -> None:
-    for overrides in (["serch.c_init=1"], ["training.device=abacus"]):
+    lacking = ["training.backend=openvino", "training.precision=f16"]
+    for overrides in (["serch.c_init=1"], ["training.device=abacus"], lacking):
         with pytest.raises(SettingsError):
             run_steps(tmp_path / "run", 4, *overrides)
+    with pytest.raises((RunError, SettingsError)):  # nothing listens there, or Ray is not installed
+        train("tictactoe", tmp_path / "run", steps=4, cluster="127.0.0.1:1", report=lambda _: None)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "failing", ["zerosum.run.selfplay_training.make_evaluator", "zerosum.replay.game_store.GameStore.close"]
+)
+def test_an_error_at_the_beginning_or_the_end_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    original = pkgutil.resolve_name(failing)
+
+    def fail(*arguments: Any, **named: Any) -> None:
+        original(*arguments, **named)
+        raise RunError("it fails")
+
+    monkeypatch.setattr(failing, fail)
+    with pytest.raises(RunError, match="it fails"):
+        run_steps(tmp_path / "run", 4, "learner.num_devices=2", "training.device=cpu")
+    assert not [thread for thread in threading.enumerate() if thread.name == "learner's answers"]
 
 
 def test_another_batch_size_goes_on_learning(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from zerosum.cli import main
 from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import Rules, State, make, state_after
 from zerosum.play.player import Player
-from zerosum.run.solved import SolvedPosition, SolvedSet, load_solved, mistake_rate, solved_games, wilson_error
+from zerosum.run.solved import SolvedPosition, SolvedSet, load_solved, mistake_rates, solved_games, wilson_error
 from zerosum.search import SearchConfig
 
 CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")
@@ -198,13 +198,15 @@ def player_of(evaluator: UniformEvaluator | Oracle, num_simulations: int, game: 
 def test_the_best_moves_are_no_mistakes_and_the_worst_are_all_there_are(name: str) -> None:
     solved = SETS[name]
     num_possible = sum(min(position.results) < max(position.results) for position in solved.positions)
-    assert mistake_rate(player_of(Oracle(solved), 1), solved).value == 0
-    assert mistake_rate(player_of(Oracle(solved, likes_worst=True), 1), solved).value == num_possible / 1000
+    (rate,) = mistake_rates(player_of(Oracle(solved), 1), [solved])
+    assert rate.value == 0
+    (rate,) = mistake_rates(player_of(Oracle(solved, likes_worst=True), 1), [solved])
+    assert rate.value == num_possible / 1000
 
 
 def test_evaluations_are_counted_and_share_batches() -> None:
     oracle = Oracle(SETS["begin-hard"])
-    rate = mistake_rate(player_of(oracle, 100), SETS["begin-hard"], num_simulations=9, max_positions=150)
+    (rate,) = mistake_rates(player_of(oracle, 100), [SETS["begin-hard"]], num_simulations=9, max_positions=150)
     assert (rate.set, rate.positions, rate.num_simulations) == ("begin-hard", 150, 9)
     assert rate.evaluations == oracle.num_leaves <= 150 * 10
     assert oracle.largest == 64
@@ -222,7 +224,8 @@ def test_positions_searched_side_by_side_are_searched_as_alone(monkeypatch: pyte
     assert mistakes > 0
     for positions_at_once in (1, 7, 64):
         monkeypatch.setattr(zerosum.run.solved, "POSITIONS_AT_ONCE", positions_at_once)
-        assert mistake_rate(player, some).value == mistakes / 40
+        (rate,) = mistake_rates(player, [some])
+        assert rate.value == mistakes / 40
 
 
 def test_a_sample_repeats_with_its_seed() -> None:
@@ -242,9 +245,9 @@ def test_what_cannot_be_measured() -> None:
     with pytest.raises(SettingsError, match=r"'tictactoe' has no solved positions: known are connect4"):
         load_solved("tictactoe")
     with pytest.raises(SettingsError, match="player plays 'tictactoe', these solved positions are of 'connect4'"):
-        mistake_rate(player_of(UniformEvaluator(), 5, TICTACTOE), SETS["end-easy"])
+        mistake_rates(player_of(UniformEvaluator(), 5, TICTACTOE), [SETS["end-easy"]])
     with pytest.raises(SettingsError, match="max_positions is 0, allowed is at least 1"):
-        mistake_rate(player_of(UniformEvaluator(), 5), SETS["end-easy"], max_positions=0)
+        mistake_rates(player_of(UniformEvaluator(), 5), [SETS["end-easy"]], max_positions=0)
 
 
 # Commands

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -239,6 +240,29 @@ def test_the_last_checkpoint_climbs_to_the_strongest_anchor_and_meets_it_often(t
     assert met["rollouts@5"] == FINAL_GAMES
     assert met["rollouts@2"] == CHUNK
     assert strength.summary(9) == f"beats rollouts@5: {FINAL_GAMES} of {FINAL_GAMES} points"
+
+
+def test_without_a_limit_of_time_the_last_checkpoints_anchors_are_linked_in_full(tmp_path: Path) -> None:
+    """As in a deterministic run, whose budget is evaluations alone."""
+    strength = strength_of(tmp_path)
+    strength.rate_last(9, UniformEvaluator(), num_evaluations=10**6, seconds=math.inf)
+    games = [
+        match.num_games for match in strength.matches if (match.player, match.opponent) == ("rollouts@2", "random")
+    ]
+    assert sum(games) == LINK_GAMES
+
+
+def test_a_line_that_two_networks_play_with_both_colours_counts_with_its_mean(tmp_path: Path) -> None:
+    def played(player: RatingPlayer, opponent: RatingPlayer, *, num_games: int, seed: int) -> RatingGames:
+        games = [((1, 2), 1.0), ((1, 2), 0.0), ((1, 2), 1.0), ((1, 2), 0.0), ((3,), 1.0)]
+        return RatingGames(games, evaluations=10, seconds=0.1)
+
+    save_steps(tmp_path, 0, 5)
+    strength = Strength(tmp_path, GAME, config_with(), play=played)
+    strength.rate(0, None, num_evaluations=10**6, elapsed_s=1e6)
+    strength.rate(5, None, num_evaluations=10**6, elapsed_s=1e6)
+    (met,) = [match for match in strength.matches if (match.player, match.opponent) == ("step 5", "step 0")]
+    assert (met.points, met.num_games) == (1.5, 2)
 
 
 def test_a_summary_names_the_strongest_anchor_that_was_beaten(tmp_path: Path) -> None:

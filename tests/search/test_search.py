@@ -26,6 +26,7 @@ from zerosum.base.errors import SettingsError
 from zerosum.evaluators import UniformEvaluator, answer
 from zerosum.games import adopt, make, state_after
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.config import tree_mib
 
 
 def random_config(generator: random.Random) -> SearchConfig:
@@ -276,20 +277,15 @@ def test_noise_acts_and_is_not_reported_as_prior() -> None:
     assert roots[0].priors.tolist() == roots[1].priors.tolist()
 
 
-def test_cancelled_leaves_leave_no_trace() -> None:
+def test_a_tree_has_room_for_what_it_keeps() -> None:
+    """A Gumbel root counts new visits alone, so a tree that is kept grows beyond `num_simulations`."""
     game = make("connect4")
-    config = replace(PLAIN, leaves_in_flight=4)
-    plain, disturbed = new_search(game, config), new_search(game, config)
-    for search in (plain, disturbed):
-        search.begin(0, 80)
-    while True:
-        leaves = disturbed.gather(3)
-        if leaves.ticket is not None and len(leaves):
-            disturbed.cancel(leaves.ticket)
-        if not Recorder(game, 5).answer(disturbed, 4):
-            break
-    Recorder(game, 5).finish(plain)
-    assert plain.root(0).visits.tolist() == disturbed.root(0).visits.tolist()
+    small = tree_mib(game, PLAIN)
+    large = tree_mib(game, replace(PLAIN, count_reused_visits=False))
+    assert large > 1.5 * small
+    gumbel = replace(PLAIN, root_selection="gumbel")
+    assert tree_mib(game, gumbel) == large
+    assert tree_mib(game, replace(gumbel, reuse_tree=False)) == small
 
 
 def test_leaves_stay_as_they_were() -> None:
@@ -404,9 +400,9 @@ def test_misuse_is_told() -> None:
         search.advance(0, 3, keep=True)
     with pytest.raises(ValueError, match="6 logits and 1 values, expected 7"):
         search.apply(leaves.ticket, np.zeros(6, np.float32), np.zeros(1, np.float32))
-    search.cancel(leaves.ticket)
+    search.apply(leaves.ticket, np.zeros(7, np.float32), np.zeros(1, np.float32))
     with pytest.raises(ValueError, match="not in flight"):
-        search.cancel(leaves.ticket)
+        search.apply(leaves.ticket, np.zeros(7, np.float32), np.zeros(1, np.float32))
     with pytest.raises(ValueError, match="action 9 is illegal"):
         search.advance(0, 9, keep=True)
     with pytest.raises(IndexError, match="tree 4 does not exist"):

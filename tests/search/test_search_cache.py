@@ -21,7 +21,7 @@ from zerosum.search import new_search
 def test_a_cache_changes_nothing_but_the_number_of_evaluations(game_name: str, cache_positions: int) -> None:
     """Many trees of like positions over several plies, kept and forgotten trees: visit by visit what it was without."""
     game = GAMES[game_name]()
-    found, asked, cached = [], [], []
+    found, asked = [], []
     for config in (PLAIN, replace(PLAIN, cache_positions=cache_positions)):
         search, recorder = new_search(game, config, num_trees=6), Recorder(game, 3)
         found.append([])
@@ -37,10 +37,8 @@ def test_a_cache_changes_nothing_but_the_number_of_evaluations(game_name: str, c
                 if root.best_action is not None:
                     search.advance(tree, root.best_action, keep=tree % 2 == 0)
         asked.append(recorder.num_evaluations)
-        cached.append(search.num_cached)
     assert found[0] == found[1]
-    assert asked[0] == asked[1] + cached[1] and cached[0] == 0
-    assert cached[1] > (0 if cache_positions == 2 else asked[0] // 5)
+    assert asked[0] - asked[1] > (0 if cache_positions == 2 else asked[0] // 5)
 
 
 def test_a_search_of_known_positions_asks_nothing() -> None:

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use zerosum_core::alpha_beta;
 use zerosum_core::erased::{AnyGame, AnyPosition, AnyState, Erased};
-use zerosum_core::game::{self, Action, PlaneKind};
+use zerosum_core::game::{self, Action, PlaneKind, Player};
 use zerosum_core::games;
 use zerosum_core::random::RandomStream;
 
@@ -78,6 +78,20 @@ impl Game {
     pub fn run<T: Send>(&self, py: Python<'_>, function: impl FnOnce() -> T + Send) -> PyResult<T> {
         if self.is_python { catch(function) } else { py.detach(|| catch(function)) }
     }
+}
+
+/// The moves of an opening, packed, from the first ply of a game on.
+fn packed_openings(
+    py: Python<'_>,
+    game_id: u64,
+    moves: impl IntoIterator<Item = (Action, Player)>,
+) -> PyResult<Bound<'_, PyList>> {
+    let plies: Vec<_> = moves
+        .into_iter()
+        .enumerate()
+        .map(|(index, (action, player))| PyBytes::new(py, &packed_opening(game_id, index, action, player)))
+        .collect();
+    PyList::new(py, plies)
 }
 
 /// A number from Python as an action. A number that does not fit 16 bits is not an action of any game.
@@ -273,11 +287,26 @@ impl Game {
         // So short that the interpreter lock stays: to take it again costs more.
         let (inner, moves) = self.at(state, |position| position.draw_opening(seed, game_id, num_plies))?;
         let line = moves.iter().fold(state.line.clone(), |line, (action, _)| line.then(*action));
-        let plies = moves
-            .into_iter()
-            .enumerate()
-            .map(|(index, (action, player))| PyBytes::new(py, &packed_opening(game_id, index, action, player)));
-        Ok((State { inner, line }, PyList::new(py, plies)?))
+        Ok((State { inner, line }, packed_openings(py, game_id, moves)?))
+    }
+
+    /// Begin a game with these moves: the state after them, and the moves, packed as by `draw_opening`.
+    ///
+    /// Raises GameError if one is illegal.
+    fn play_opening<'py>(
+        &self,
+        py: Python<'py>,
+        state: &State,
+        actions: Vec<Action>,
+        game_id: u64,
+    ) -> PyResult<(State, Bound<'py, PyList>)> {
+        let mut state = State { inner: state.inner.clone(), line: state.line.clone() };
+        let mut moves = Vec::with_capacity(actions.len());
+        for action in actions {
+            moves.push((action, self.at(&state, |position| position.player())?));
+            state = self.play(py, &state, action.into())?;
+        }
+        Ok((state, packed_openings(py, game_id, moves)?))
     }
 
     /// The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH) and counting material there.

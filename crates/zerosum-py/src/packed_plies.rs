@@ -35,7 +35,7 @@ pub fn packed_ply(ply: &PlayedPly, target: &[TargetEntry]) -> Vec<u8> {
     packed
 }
 
-/// A random opening move, without a search and without a target.
+/// A move of an opening, without a search and without a target.
 pub fn packed_opening(game_id: u64, index: usize, action: Action, player: Player) -> Vec<u8> {
     let ply = PlayedPly {
         tree: 0,

@@ -99,11 +99,6 @@ impl Root {
     fn stop_reason(&self) -> Option<&'static str> {
         self.inner.stop_reason.map(search::StopReason::name)
     }
-    /// True if `best_action` is sampled from the improved policy, by the Gumbel noise of the search.
-    #[getter]
-    fn has_gumbel_noise(&self) -> bool {
-        self.inner.has_gumbel_noise
-    }
     /// The shares of the visits, [L], sums to 1: uniform over proven wins if any, else without the proven losses.
     ///
     /// Forced visits (`forced_playouts`) do not count. If every move loses, it is the priors.

@@ -195,11 +195,6 @@ impl Search {
         applied?.map_err(value_error)
     }
 
-    /// Take back the leaves with this ticket, as if they had never been handed out.
-    fn cancel(&self, py: Python<'_>, ticket: u64) -> PyResult<()> {
-        self.lock(py)?.cancel(ticket).map_err(value_error)
-    }
-
     /// The trees whose search is over, ascending.
     fn finished<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         Ok(PyArray1::from_vec(py, self.lock(py)?.finished()))
@@ -244,12 +239,6 @@ impl Search {
     fn clear_cache(&self, py: Python<'_>) -> PyResult<()> {
         self.lock(py)?.clear_cache();
         Ok(())
-    }
-
-    /// Number of leaves that the cache answered, since the search was made.
-    #[getter]
-    fn num_cached(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.lock(py)?.num_cached())
     }
 
     /// Number of leaves handed out; none is handed out twice, however many are in flight.

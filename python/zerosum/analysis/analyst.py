@@ -54,8 +54,8 @@ class Analyst:
     def reports(self, task: Task, *, start: State | None = None, moves: Sequence[int] = ()) -> Iterator[Analysis]:
         """Search the position after `moves` from `start`, as `Engine.set_position` takes them.
 
-        The search begins with the first report that is asked for. It ends with its last report, which has a limit, or
-        when the iterator is closed or deleted.
+        The search begins with the first report that is asked for. It ends with its last report, which has a
+        `stop_reason`, or when the iterator is closed or deleted.
 
         Raises:
             GameError: a move is illegal, or the game is over.
@@ -106,7 +106,7 @@ def analyse(
     num_lines: int = 1,
     report_seconds: float = REPORT_SECONDS,
 ) -> Iterator[Analysis]:
-    """Search a position and yield reports while the search goes on; the last report has a `limit`.
+    """Search a position and yield reports while the search goes on; the last report has a `stop_reason`.
 
     The search begins with the first report that is asked for, and ends when the caller stops iterating.
 
@@ -118,7 +118,7 @@ def analyse(
         position: A state, or the text of a position or of the moves that lead to it ("4 4 3").
         game: A name ("connect4") or rules; the player's own game if not given.
         player: A player (`zerosum.load`), the path of a run or checkpoint, or "rollouts@1000". If not given: the newest
-            run in `runs` of the game, or rollouts.
+            run in `runs` of the game, else the package's network of the game, else rollouts.
         num_simulations: Number of simulations; without any limit, the player's own number.
         seconds: Duration of the search; `math.inf` is as long as the caller iterates. A proven position or a full
             memory ends it earlier.

@@ -50,7 +50,7 @@ def annotated(review: Review, *, format: str) -> Record:
     variations = record.variations
     if format != "csa":
         for ply, (move, before, _) in enumerate(review.steps):
-            better = _better_lines(review.game, move, before)
+            better = _better_lines(move, before)
             if ply == 0:
                 variations = _joined(variations, better)
             else:
@@ -85,7 +85,7 @@ def _who(review: Review) -> str:
     return f"Analysed by {review.by}; a move is marked by its loss of win rate, {marks}."
 
 
-def _better_lines(game: Rules, move: ReviewedMove, before: ReviewedPosition) -> tuple[tuple[Move, ...], ...]:
+def _better_lines(move: ReviewedMove, before: ReviewedPosition) -> tuple[tuple[Move, ...], ...]:
     """The better line in place of a marked move."""
     if not move.mark or before.report is None:
         return ()

@@ -12,7 +12,7 @@ import itertools
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -240,8 +240,10 @@ def read_openings(path: str | Path, game: Rules, *, plies: int | None = None) ->
 PACKAGED = resources.files("zerosum") / "data" / "openings"
 
 
-def packaged_openings(name: str, game: Rules) -> tuple[Opening, ...]:
+def packaged_openings(name: str, game: Rules, *, plies: int | None = None) -> tuple[Opening, ...]:
     """Openings that come with the package: "chess-human" or "shogi-human", those of the AlphaZero paper.
+
+    `plies` is their maximum length, as in `read_openings`.
 
     Raises:
         DataError: the name is unknown, or the openings are of another game.
@@ -250,7 +252,7 @@ def packaged_openings(name: str, game: Rules) -> tuple[Opening, ...]:
     if name not in known:
         raise DataError(f"the package has no openings {shown(name)}: {nearest(name, known)}.")
     with resources.as_file(known[name]) as path:
-        return read_openings(path, game)
+        return read_openings(path, game, plies=plies)
 
 
 BOOK_PLIES = 8
@@ -276,9 +278,7 @@ def find_openings(word: str, game: Rules, *, plies: int | None = None, seed: int
     names = [file.name.rpartition(".")[0] for file in PACKAGED.iterdir()]
     if word not in names and not path.exists():
         raise DataError(f"openings {shown(word)} are not a file, and of the package's openings {nearest(word, names)}.")
-    listed = packaged_openings(word, game) if word in names else read_openings(path, game)
-    if plies is not None:
-        listed = tuple(replace(opening, actions=opening.actions[:plies]) for opening in listed)
+    listed = packaged_openings(word, game, plies=plies) if word in names else read_openings(path, game, plies=plies)
     return OpeningList(listed, shuffle_seed=seed if is_shuffled else None)
 
 

@@ -147,7 +147,7 @@ def game_line(game: Rules, played: PlayedGame, players: tuple[str, ...] = ()) ->
 
 
 def _thought_values(thought: Thought) -> dict[str, Any]:
-    """What a line has of a thought."""
+    """Values of a thought in a line of the file."""
     values = asdict(thought)
     del values["lines"]
     return _without_none(values)

@@ -45,18 +45,16 @@ def answer_all(
     *,
     max_leaves: int,
     num_batches: int = 1,
-    num_threads: int | None = None,
     is_over: Callable[[], bool] = lambda: False,
 ) -> int:
     """Answer a search until it has finished, and return the number of leaves.
 
     Args:
         search: At least one of its trees has begun.
-        evaluator: Called from `num_threads` threads at once.
+        evaluator: Called from `num_batches` threads at once.
         max_leaves: Largest size of a batch.
         num_batches: Number of batches in evaluation at a time. The trees must allow as many leaves in flight; otherwise
             batches are smaller.
-        num_threads: Threads that wait for the evaluator; by default one per batch.
         is_over: Called before each `gather`. If it returns True, the batches in evaluation are applied and the search
             ends.
     """
@@ -69,7 +67,7 @@ def answer_all(
                 break
         return num_leaves
     under_way: deque[tuple[Leaves, Future[Evaluations]]] = deque()
-    with ThreadPoolExecutor(num_threads or num_batches) as pool:
+    with ThreadPoolExecutor(num_batches) as pool:
         while True:
             has_more = True
             while has_more and len(under_way) < num_batches and not is_over():

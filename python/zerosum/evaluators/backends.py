@@ -10,9 +10,12 @@ from zerosum.base.errors import SettingsError
 from zerosum.base.settings import require_known
 from zerosum.evaluators.device import uses_gpu
 from zerosum.evaluators.evaluator import NetworkEvaluator
+from zerosum.evaluators.onnx import PRECISIONS as ONNX_PRECISIONS
 from zerosum.evaluators.onnx import OnnxEvaluator
+from zerosum.evaluators.openvino import PRECISIONS as OPENVINO_PRECISIONS
 from zerosum.evaluators.openvino import OpenVinoEvaluator, fast_precision
 from zerosum.evaluators.symmetric import SymmetricEvaluator, Symmetries
+from zerosum.evaluators.torch import PRECISIONS as TORCH_PRECISIONS
 from zerosum.evaluators.torch import TorchEvaluator
 from zerosum.games import Rules
 from zerosum.network import Checkpoint
@@ -24,6 +27,8 @@ Precision = Literal["auto", "fast", "f32", "bf16", "f16", "int8"]
 
 "auto" is the fastest one that rounds no more than bf16. "fast" may round more: int8 where OpenVINO has it, else "auto".
 """
+
+_PRECISIONS = {"onnx": ONNX_PRECISIONS, "openvino": OPENVINO_PRECISIONS, "torch": TORCH_PRECISIONS}
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,24 @@ class EvaluatorConfig:
 
 
 AUTO = EvaluatorConfig()
+
+
+def backend_of(config: EvaluatorConfig) -> str:
+    """The name of the library, which has such a device and such a precision.
+
+    Raises:
+        SettingsError: unknown backend or precision, or the library does not have the device or the precision.
+    """
+    backend, device, precision = config.backend, config.device, config.precision
+    require_known("backend", backend, BACKENDS)
+    require_known("precision", precision, get_args(Precision))
+    if backend == "auto":
+        backend = "torch" if uses_gpu(device) or importlib.util.find_spec("openvino") is None else "openvino"
+    if backend != "torch" and device not in ("auto", "cpu"):
+        raise SettingsError(f"device is {device!r}, but the {backend} backend runs on 'cpu': use the torch backend.")
+    if precision != "fast":
+        require_known(f"precision of the {backend} backend", precision, _PRECISIONS[backend])
+    return backend
 
 
 def make_evaluator(
@@ -79,17 +102,11 @@ def make_evaluator(
 def _network_evaluator(
     checkpoint: Checkpoint, config: EvaluatorConfig, *, num_threads: int, batch_size: int
 ) -> NetworkEvaluator:
-    backend, device, precision = config.backend, config.device, config.precision
-    require_known("backend", backend, BACKENDS)
-    require_known("precision", precision, get_args(Precision))
-    if backend == "auto":
-        backend = "torch" if uses_gpu(device) or importlib.util.find_spec("openvino") is None else "openvino"
+    backend, precision = backend_of(config), config.precision
     if precision == "fast":
         precision = fast_precision(checkpoint.info) if backend == "openvino" else "auto"
     if backend == "torch":
-        return TorchEvaluator(checkpoint, device=device, precision=precision)
-    if device not in ("auto", "cpu"):
-        raise SettingsError(f"device is {device!r}, but the {backend} backend runs on 'cpu': use the torch backend.")
+        return TorchEvaluator(checkpoint, device=config.device, precision=precision)
     if backend == "onnx":
         return OnnxEvaluator(checkpoint, precision=precision)
     return OpenVinoEvaluator(checkpoint, num_streams=num_threads, batch_size=batch_size, precision=precision)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from zerosum._core import Leaves
 
+PRECISIONS = ("auto", "f32")
+
 
 class OnnxEvaluator(NetworkEvaluator):
     """An evaluator for any number of threads at once, with a core each."""
@@ -32,7 +34,7 @@ class OnnxEvaluator(NetworkEvaluator):
         Raises:
             SettingsError: a library is not installed, or the precision is unknown.
         """
-        require_known("precision of the onnx backend", precision, ("auto", "f32"))
+        require_known("precision of the onnx backend", precision, PRECISIONS)
         if importlib.util.find_spec("onnxruntime") is None:
             raise SettingsError("ONNX Runtime is not installed: 'pip install onnx onnxruntime'.")
         self._limit = BatchLimit("this machine")

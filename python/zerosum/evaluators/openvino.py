@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _CAPABILITIES = {"f32": "FP32", "bf16": "BF16", "int8": "INT8"}
 """OpenVINO's names of the precisions."""
+PRECISIONS = ("auto", *_CAPABILITIES)
 
 NUM_POSITIONS = 256
 """Positions of random play on which a network in int8 is measured, if no others are given."""
@@ -94,7 +95,7 @@ class OpenVinoEvaluator(NetworkEvaluator):
             SettingsError: OpenVINO is not installed, a number is below 1, the precision is unknown or not supported by
                 the CPU, or int8 has no positions of a user's game.
         """
-        require_known("precision of the openvino backend", precision, ("auto", *_CAPABILITIES))
+        require_known("precision of the openvino backend", precision, PRECISIONS)
         for name, value in {"num_streams": num_streams, "batch_size": batch_size}.items():
             if value < 1:
                 raise SettingsError(f"{name} is {value}, allowed is at least 1.")

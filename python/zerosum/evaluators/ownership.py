@@ -1,4 +1,4 @@
-"""Whose each square will be at the end of the game, by a network's ownership head, in NumPy.
+"""Owner of each square at the end of the game, by a network's ownership head, in NumPy.
 
 The head is only trained with (`network/heads.py`), so it is not in the graphs that search. People ask for it a few
 times a second, and NumPy is enough for that: a position of 19x19 takes a network of 6x64 some 60 ms.

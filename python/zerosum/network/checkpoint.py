@@ -42,8 +42,8 @@ FORMAT_VERSION = 1
 """Version of the file format, increased when older programs cannot read new files."""
 
 _BEST = "best"
-_RETIRED_HEAD = "moves_left_"
-"""Beginning of the names of a head that networks of earlier versions may have. It is left out when they are read."""
+_RETIRED_HEADS = ("moves_left_", "reply_")
+"""Beginnings of the names of heads that networks of earlier versions may have. They are left out when they are read."""
 _FILE_NAME = re.compile(r"step-\d{8,}\.json")
 
 
@@ -405,7 +405,7 @@ def _nonsense(path: Path, file: Path, error: Exception) -> DamagedCheckpointErro
 
 def _info_of_body(body: dict[str, Any]) -> CheckpointInfo:
     values = {name: value for name, value in body.items() if name not in ("learner", "files", "sha256")}
-    network = {name: value for name, value in body["network"].items() if not name.startswith(_RETIRED_HEAD)}
+    network = {name: value for name, value in body["network"].items() if not name.startswith(_RETIRED_HEADS)}
     values["network"] = from_mapping(NetworkConfig, network, "network")
     values["planes"] = tuple((str(name), bool(is_constant)) for name, is_constant in body["planes"])
     values["board_shape"] = tuple(body["board_shape"])
@@ -455,7 +455,7 @@ def _read_arrays(path: Path, body: dict[str, Any], part: str) -> dict[str, NDArr
     # NumPy has no bfloat16 and no 8-bit floats; safetensors raises several classes of errors for them.
     except (safetensors.SafetensorError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise _nonsense(path, file, error) from error
-    return {name: array for name, array in arrays.items() if not name.startswith(_RETIRED_HEAD)}
+    return {name: array for name, array in arrays.items() if not name.startswith(_RETIRED_HEADS)}
 
 
 def _read_bytes(path: Path, file: Path) -> bytes:

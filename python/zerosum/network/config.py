@@ -1,4 +1,4 @@
-"""What a network is, without the library that runs it: its settings, and what a game asks of it.
+"""Settings of a network, and the shape that a game requires, without torch.
 
 The heads are in `heads.py`, the layers in `layers.py`, their weights in `weights.py`.
 """
@@ -16,7 +16,7 @@ from zerosum._core import GameSpec
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
 from zerosum.base.stages import Stage, parse_stages, stage_at
-from zerosum.network.heads import OWNERSHIP, POLICY, REPLY, Head, value_head
+from zerosum.network.heads import OWNERSHIP, POLICY, Head, value_head
 
 _GROWTH_EXAMPLE = "4x32@0, 5x64@0.3"
 _SIZE = re.compile(r"([0-9]+)x([0-9]+)")
@@ -51,12 +51,6 @@ class NetworkConfig:
         "output of the value head: 'scalar', the expected result (paper), or 'wdl', the probabilities of win, draw"
         " and loss",
     )
-    reply_head: bool = setting(
-        False,
-        "whether the network also learns the policy of the next ply, the opponent's reply, by a head as large as the"
-        " policy head, which is used only in training (KataGo: true; paper: false; not measured)",
-    )
-
     ownership_head: bool = setting(
         False,
         "whether the network also learns the owner of each square at the end of the game, by a head that is used"
@@ -68,7 +62,7 @@ class NetworkConfig:
         " which is num_blocks and num_filters; '' for one size (paper: ''; not measured)",
     )
 
-    RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {"moves_left_head": False}
+    RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {"moves_left_head": False, "reply_head": False}
 
     def __post_init__(self) -> None:
         """Raises SettingsError when a field is out of range, or `growth` contradicts itself or the size."""
@@ -105,13 +99,12 @@ class NetworkConfig:
     def heads(self) -> tuple[Head, ...]:
         """The heads that are trained, in the order of their weights: the policy first, then the value."""
         heads = [POLICY, value_head(1 if self.value_head == "scalar" else 3)]
-        heads += [REPLY] if self.reply_head else []
         heads += [OWNERSHIP] if self.ownership_head else []
         return tuple(heads)
 
     @property
     def search_heads(self) -> tuple[Head, ...]:
-        """Those of `heads` that players and self-play ask for, in the same order."""
+        """Heads that players and self-play use, in the order of `heads`."""
         return tuple(head for head in self.heads if head.is_for_search)
 
 
@@ -156,7 +149,7 @@ def _require_growth(config: NetworkConfig) -> None:
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """What the game asks of a network: C planes of height H and width W in, a logit for each of A actions out."""
+    """Shape that a game requires: C planes of H x W in, a logit for each of A actions out."""
 
     num_planes: int
     height: int
@@ -170,7 +163,7 @@ class NetworkShape:
         return cls(num_planes=len(spec.planes), height=height, width=width, num_actions=spec.num_actions)
 
     def num_logits(self, head: Head) -> int:
-        """How many logits a head has for each position."""
+        """Number of logits of a head for each position."""
         if isinstance(head.width, int):
             return head.width
         return self.num_actions if head.width == "actions" else self.height * self.width

@@ -48,5 +48,5 @@ def padded(array: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.flo
 
 
 def _corner(array: NDArray[np.float32]) -> tuple[slice, ...]:
-    """Where the numbers of a smaller network are in an array of a larger one: old filters come first."""
+    """Index of a smaller array within a larger one: old filters come first."""
     return tuple(map(slice, array.shape))

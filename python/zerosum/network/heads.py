@@ -108,19 +108,6 @@ def value_head(width: int) -> Head:
     )
 
 
-REPLY = Head(
-    "reply",
-    "actions",
-    ("reply",),
-    lambda logits, targets: policy_loss(logits, targets["reply"], None),
-    loss_weight="reply_weight",
-    is_for_search=False,
-)
-"""A logit for each action of the ply after this one, which is the opponent's reply where sides alternate (KataGo, arXiv
-1902.10565, section 3.4). It is only trained, to help the tower learn. Its softmax is over all actions, because
-the legal replies depend on the move."""
-
-
 def ownership_loss(logits_BS: Tensor, owners_BS: Tensor) -> Tensor:
     """[B], the mean cross-entropy of the squares' owners; a square without an owner counts half for each side."""
     import torch.nn.functional as F

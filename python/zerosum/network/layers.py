@@ -2,7 +2,6 @@
 
     planes ── stem ── block ── … ── block ─┬─ policy_conv ── policy_out ─────────────────── a logit for each action
     [C,H,W]   3x3     2 x 3x3, + its input ├─ value_conv 1x1 ── value_hidden ── value_out ── who will win
-                                           ├─ reply_conv, reply_out ─────────────── the next ply's policy, if asked for
                                            └─ ownership_conv 1x1, _out 1x1 ─ whose each square will be, if asked for
 
 It is AlphaZero's network (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network

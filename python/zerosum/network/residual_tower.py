@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from zerosum.network.config import NetworkConfig, NetworkShape
-from zerosum.network.heads import values_of
 from zerosum.network.layers import connect
 from zerosum.network.weights import NORM_EPSILON, Weights, weight_shapes
 
@@ -31,16 +30,6 @@ class NetworkOutput:
     def policy_logits_BA(self) -> Tensor:  # noqa: N802
         """[B, A], unnormalised; illegal actions are masked before the softmax is taken."""
         return self.logits["policy"]
-
-    @property
-    def value_logits_BV(self) -> Tensor:  # noqa: N802
-        """[B, 1], the value before its tanh, or [B, 3], logits of win, draw and loss in this order."""
-        return self.logits["value"]
-
-    @property
-    def values_B(self) -> Tensor:  # noqa: N802
-        """[B] float32 in [-1, 1]: tanh, or P(win) - P(loss)."""
-        return values_of(self.value_logits_BV.float())
 
 
 class ResidualTower(nn.Module):

@@ -120,6 +120,11 @@ class GameHeader:
     seed: int
     """The run's seed, in [0, 2**64)."""
 
+    @property
+    def full_name(self) -> str:
+        """The game's name with options, such as `go(size=9, komi=5.5)`."""
+        return f"{self.game}({self.options})" if self.options else self.game
+
 
 PLY_KEY = struct.Struct("<QI")  # game_id, index
 TARGET_SIZE = struct.Struct("<H")

@@ -185,9 +185,8 @@ class Samples:
     """[B], in [0, 1]: 1 for a draw, 0 if one side wins; by the next proven value, or by the result without one."""
     following: Moves | None = None
     """The moves from each position to the end of its game, if requested."""
-    policies: Mapping[str, Policies]
-    """`policy`, the policy target of each sample's ply, and, if requested, `reply`, that of the next ply: empty if the
-    game ended there or the search was not recorded."""
+    policies: Policies
+    """The policy targets."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -204,7 +203,6 @@ class Batch:
     policy  [B, A], each row sums to 1 within the rounding of 16 bits; 0 where an action is illegal
     value   [B], in [-1, 1]
     draws   [B], as `Samples.draws`
-    reply   [B, A], the policy target of the next ply; a row of zeros if it has none. Only if requested
     owners  [B, H * W], the owner of each square at the end of the game: 1 the player to move, -1 the other, 0
             neither. Only if requested
     """
@@ -220,7 +218,7 @@ class Batch:
 
 
 def _target_shape(name: str, legal_mask_BA: NDArray[np.bool_], planes_BCHW: NDArray[np.float32]) -> tuple[int, ...]:
-    if name in ("policy", "reply"):
+    if name == "policy":
         return legal_mask_BA.shape
     size, _, height, width = planes_BCHW.shape
     return (size, height * width) if name == "owners" else (size,)
@@ -246,10 +244,8 @@ def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int
     chosen = generator.integers(len(permutations), size=len(samples.game_ids))
     chosen[[start != "" for start in samples.starts]] = 0
     image_of_moves = np.repeat(chosen, np.diff(samples.action_offsets))
-    policies = {
-        name: replace(policy, actions=permutations[chosen[policy.samples], policy.actions])
-        for name, policy in samples.policies.items()
-    }
+    policies = samples.policies
+    policies = replace(policies, actions=permutations[chosen[policies.samples], policies.actions])
     following = None if samples.following is None else samples.following.permuted(permutations, chosen)
     actions = permutations[image_of_moves, samples.actions]
     return replace(samples, actions=actions, policies=policies, following=following)
@@ -269,10 +265,10 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
     _check_policies(samples, legal_mask_BA)
     q = np.float32(search_value_weight)
     targets = {
+        "policy": samples.policies.dense(game.spec.num_actions),
         "value": (1 - q) * samples.returns + q * samples.search_values,
         "draws": samples.draws,
     }
-    targets |= {name: policy.dense(game.spec.num_actions) for name, policy in samples.policies.items()}
     if samples.following is not None:
         owners_BS = leaves.owners_after(samples.following.actions, samples.following.offsets)
         assert owners_BS is not None, "the run has asked the game"
@@ -320,31 +316,27 @@ def require_game(header: GameHeader, spec: GameSpec) -> None:
     """
     recorded = (header.game, header.options, header.game_version)
     if recorded != (spec.name, spec.options, spec.version):
-        name = f"{header.game}({header.options})" if header.options else header.game
         raise DataError(
-            f"Game {header.game_id} was recorded as {name}, version {header.game_version}, and this run plays"
-            f" {spec.full_name}, version {spec.version}. Go on with the version of zerosum that recorded it, or start a"
-            " new run."
+            f"Game {header.game_id} was recorded as {header.full_name}, version {header.game_version}, and this run"
+            f" plays {spec.full_name}, version {spec.version}. Go on with the version of zerosum that recorded it, or"
+            " start a new run."
         )
 
 
 def _check_policies(samples: Samples, legal_mask_BA: NDArray[np.bool_]) -> None:
-    """Check that targets have legal actions, or, for a reply (whose legal moves are unknown), actions of the game."""
+    """Check that the targets have legal actions."""
     num_actions = legal_mask_BA.shape[1]
-    for plies_ahead, (name, policy) in enumerate(samples.policies.items()):
-        sample_of, actions = policy.samples, policy.actions
-        is_legal = actions < num_actions
-        if name == "policy":
-            is_legal &= legal_mask_BA[sample_of, np.minimum(actions, num_actions - 1)]
-        if not is_legal.all():
-            entry = int(np.argmin(is_legal))
-            sample = sample_of[entry]
-            ply = samples.action_offsets[sample + 1] - samples.action_offsets[sample] + plies_ahead
-            raise DataError(
-                f"Game {samples.game_ids[sample]} has action {actions[entry]} in the policy target of ply {ply}, where"
-                " it is illegal: the game was recorded by other rules. Train in the run directory of the version that"
-                " recorded it, or start a new run."
-            )
+    sample_of, actions = samples.policies.samples, samples.policies.actions
+    is_legal = (actions < num_actions) & legal_mask_BA[sample_of, np.minimum(actions, num_actions - 1)]
+    if not is_legal.all():
+        entry = int(np.argmin(is_legal))
+        sample = sample_of[entry]
+        ply = samples.action_offsets[sample + 1] - samples.action_offsets[sample]
+        raise DataError(
+            f"Game {samples.game_ids[sample]} has action {actions[entry]} in the policy target of ply {ply}, where"
+            " it is illegal: the game was recorded by other rules. Train in the run directory of the version that"
+            " recorded it, or start a new run."
+        )
 
 
 class ReplayWindow:
@@ -396,7 +388,7 @@ class ReplayWindow:
         """Draw uniformly, with replacement, from the positions in the window, which must not be empty.
 
         The draw is a pure function of `seed` and `step` (both in [0, 2**64)) and of the positions in the window.
-        Samples have the targets of `Batch.targets`; `reply` and `owners` only if `targets` names them.
+        Samples have the targets of `Batch.targets`; `owners` only if `targets` names it.
         """
         generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)))
         with self._lock:
@@ -411,13 +403,9 @@ class ReplayWindow:
                 rows[chosen] = block.rows.values[drawn[chosen] - (ends[index] - len(block))]
             blocks = [self._blocks[index] for index in block_of.tolist()]
             starts = zip(blocks, rows["start"].tolist(), strict=True)
-            policies = {"policy": _policies(blocks, rows["first_target"], rows["num_targets"])}
-            if "reply" in targets:  # targets of consecutive plies are consecutive
-                first_of_reply = rows["first_target"] + rows["num_targets"]
-                policies["reply"] = _policies(blocks, first_of_reply, rows["num_reply_targets"])
             actions, following = [block.actions.values for block in blocks], None
             if "owners" in targets:
-                num_following = rows["plies_left"].astype(np.int64)
+                num_following = rows["plies_left"]
                 moves = _gather(actions, rows["first_action"] + rows["ply"], num_following)
                 following = Moves(actions=moves, offsets=_offsets(num_following))
             return Samples(
@@ -429,7 +417,7 @@ class ReplayWindow:
                 search_values=rows["search_value"],
                 draws=rows["draw"],
                 following=following,
-                policies=policies,
+                policies=_policies(blocks, rows["first_target"], rows["num_targets"]),
             )
 
     def _append(self, record: GameRecord) -> int:
@@ -487,10 +475,9 @@ _ROW = np.dtype(
         ("return", np.float32),  # for the mover
         ("search_value", np.float32),  # for the mover
         ("draw", np.float32),
-        ("plies_left", np.float32),
+        ("plies_left", np.int64),
         ("first_target", np.int64),  # in the block's target columns
         ("num_targets", np.int64),
-        ("num_reply_targets", np.int64),  # of the next ply
     ]
 )
 
@@ -527,7 +514,6 @@ class _Block:
         rows["plies_left"] = record.num_plies - plies
         rows["first_target"] = self.target_actions.size + record.target_offsets[plies]
         rows["num_targets"] = sizes[plies]
-        rows["num_reply_targets"] = np.append(sizes, 0)[plies + 1]
         self.rows.extend(rows)
         self.actions.extend(record.plies["action"])
         self.target_actions.extend(record.targets["action"])

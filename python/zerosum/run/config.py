@@ -246,7 +246,8 @@ def network_words(network: NetworkConfig, shape: NetworkShape) -> str:
 
 def _size_words(network: NetworkConfig, shape: NetworkShape) -> str:
     parameters = num_parameters(network, shape)
-    return f"{network.num_blocks} blocks x {network.num_filters} filters, {parameters:,} parameters"
+    blocks = f"{network.num_blocks} block{'s' * (network.num_blocks != 1)}"
+    return f"{blocks} x {network.num_filters} filters, {parameters:,} parameters"
 
 
 def train_text(config: RunConfig, directory: Path, *, minutes: float | None = None, steps: int | None = None) -> str:
@@ -370,12 +371,17 @@ def new_config(
             f"network.ownership_head is true, but squares of {game.spec.full_name} have no owners, unlike those of Go:"
             " leave it false."
         )
+    require_material(config, game)
+    return config
+
+
+def require_material(config: RunConfig, game: Rules) -> None:
+    """Refuse to count material in the searches of a game that has no such count. Raises SettingsError."""
     if config.selfplay.material and not game.description.material:
         raise SettingsError(
             f"selfplay.material is {config.selfplay.material!r}, but {game.spec.full_name} has no count of material:"
             " leave it ''."
         )
-    return config
 
 
 def _with_planes(game: Rules, name: str, planes: str) -> str:

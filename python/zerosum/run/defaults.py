@@ -32,7 +32,7 @@ PAPER_TEMPERATURE_PLIES = 30
 GO_TEMPERATURE_PLIES_PER_LINE = 1.75
 """Plies with drawn moves for each line of the board in games whose squares have owners: 12 on 7x7 (docs/log.md)."""
 MOST_SIMULATIONS = 200
-"""Most simulations of a full search."""
+"""Maximum number of simulations of a full search."""
 FILTERS = {32: 0, 48: 0, 64: 0, 96: 480}
 """Numbers of filters on a CPU, each with the least CPU-minutes for it (not measured)."""
 LEAST_POSITIONS = 80_000

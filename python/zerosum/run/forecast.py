@@ -77,17 +77,6 @@ def evaluations_per_position(config: RunConfig) -> float:
     return evaluations_per_ply(config) / config.selfplay.efforts(config.search).mean.full_search_share
 
 
-def forecast(
-    config: RunConfig, game: Rules, checkpoint: Checkpoint, evaluator: Evaluator, *, num_games: int
-) -> Forecast:
-    """Measure for some seconds, and estimate the time of `config.training.steps`, which must be set.
-
-    The arguments are those of `measure`.
-    """
-    assert config.training.steps is not None
-    return measure(config, game, checkpoint, evaluator, num_games=num_games)
-
-
 def measure(
     config: RunConfig, game: Rules, checkpoint: Checkpoint, evaluator: Evaluator, *, num_games: int
 ) -> Forecast:

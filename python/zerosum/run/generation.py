@@ -264,9 +264,9 @@ class _Generator:
         self.index.add([record])
         counts.num_games += 1
         counts.positions += record.num_positions
-        self._report(number)
+        self._report()
 
-    def _report(self, number: int) -> None:
+    def _report(self) -> None:
         now, counts = time.monotonic(), self.counts
         if now - self.said < REPORT_S:
             return

@@ -60,7 +60,7 @@ def parse(chunks: Iterable[bytes]) -> Iterator[Record]:
 
 
 class _DamagedError(Exception):
-    """What is wrong with a game."""
+    """Damage of a game, as a sentence."""
 
 
 class _Reader:

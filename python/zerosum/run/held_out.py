@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -79,7 +79,7 @@ def _measured(game: Rules, evaluator: Evaluator, samples: Samples) -> dict[str, 
     """An array [B] for each measure of `HeldOut`, and for `value`."""
     leaves = encode(game, samples)
     answers = evaluator.evaluate(leaves)
-    offsets, policy = leaves.legal_offsets, samples.policies["policy"]
+    offsets = leaves.legal_offsets
     size, counts = len(leaves), np.diff(offsets)
     # A row for each position, as wide as the most legal moves.
     logits = np.full((size, int(counts.max())), -np.inf)
@@ -87,7 +87,7 @@ def _measured(game: Rules, evaluator: Evaluator, samples: Samples) -> dict[str, 
     row = np.repeat(np.arange(size), counts)
     column = np.arange(len(row)) - offsets[:-1].repeat(counts)
     logits[row, column] = answers.logits
-    shares = policy.dense(game.spec.num_actions)
+    shares = samples.policies.dense(game.spec.num_actions)
     target[row, column] = shares[row, leaves.legal_actions]
     best = target.argmax(axis=1)
     own = logits[np.arange(size), best]
@@ -110,8 +110,8 @@ def _measured(game: Rules, evaluator: Evaluator, samples: Samples) -> dict[str, 
 def _slice(samples: Samples, begin: int, end: int) -> Samples:
     """The samples from begin to end, with the policy as their only target."""
     first, last = samples.action_offsets[begin], samples.action_offsets[begin : end + 1][-1]
-    policy = samples.policies["policy"]
-    entries = policy.offsets[begin : end + 1]
+    policies = samples.policies
+    entries = policies.offsets[begin : end + 1]
     return Samples(
         game_ids=samples.game_ids[begin:end],
         starts=samples.starts[begin:end],
@@ -120,13 +120,12 @@ def _slice(samples: Samples, begin: int, end: int) -> Samples:
         returns=samples.returns[begin:end],
         search_values=samples.search_values[begin:end],
         draws=samples.draws[begin:end],
-        policies={
-            "policy": type(policy)(
-                actions=policy.actions[entries[0] : entries[-1]],
-                probabilities=policy.probabilities[entries[0] : entries[-1]],
-                offsets=entries - entries[0],
-            )
-        },
+        policies=replace(
+            policies,
+            actions=policies.actions[entries[0] : entries[-1]],
+            probabilities=policies.probabilities[entries[0] : entries[-1]],
+            offsets=entries - entries[0],
+        ),
     )
 
 

@@ -59,33 +59,30 @@ class RunLearner:
         game: Rules,
         config: RunConfig,
         report: Report,
+        checkpoint: Checkpoint,
+        state: dict[str, Any],
+        info: dict[str, Any],
         *,
         devices: Callable[[], LearnerDevices | None] = lambda: None,
     ) -> None:
-        """Nothing learns before `restore`. `devices` are asked for when those of an earlier learner are free."""
-        self._game, self._config, self._report, self._devices = game, config, report, devices
-        self._ended_cpu_s = 0.0
-
-    def restore(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
-        """Begin, or begin again, at what `open_checkpoint` returned.
+        """Begin at what `open_checkpoint` returned. `devices` are asked for when those of an earlier learner are free.
 
         Raises:
             SettingsError: the machine has fewer devices than `learner.num_devices`, or a deterministic run asks for
                 several, whose sums may be made in another order the next time.
         """
-        config = self._config
         if config.training.deterministic and config.learner.num_devices > 1:
             raise SettingsError(
                 f"learner.num_devices is {config.learner.num_devices}, but a deterministic run learns on one device:"
                 " several do not promise to add up gradients in the same order again. Leave out one of the two."
             )
-        self._learner = self._new_learner(checkpoint.info.network, checkpoint.weights)
-        if info.get("optimizer", config.learner.optimizer) != config.learner.optimizer:
-            self._report(
-                f"The optimiser begins afresh: it was {info['optimizer']}, now it is {config.learner.optimizer}."
-            )
-            state = {}
-        self._learner.load_state(state, step_number=checkpoint.info.step)
+        self._game, self._config, self._report, self._devices = game, config, report, devices
+        self._ended_cpu_s = 0.0
+        self._learner = self._learner_at(checkpoint, state, info)
+
+    def restore(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
+        """Begin again at what `open_checkpoint` returned, after the learner was lost."""
+        self._go_on_with(self._learner_at(checkpoint, state, info))
 
     @property
     def step_number(self) -> int:
@@ -94,17 +91,17 @@ class RunLearner:
 
     @property
     def cpu_s(self) -> float:
-        """CPU-seconds of the learner's own processes so far, those before it grew included."""
+        """CPU-seconds of the learner's own processes so far, those of earlier learners included."""
         return self._ended_cpu_s + self._learner.cpu_s
 
     def step(self, window: ReplayWindow, *, progress: float) -> tuple[StepReport, Batch]:
-        """`learn_step`, by a larger network if its stage has begun at `progress` in [0, 1] through the budget."""
+        """One learner step, by a larger network if its stage has begun at `progress`, the used share of the budget."""
         if self._is_due_to_grow(progress):
             self._grow(progress)
         return learn_step(self._learner, window, self._game, self._config, progress=progress)
 
     def network(self, *, training: dict[str, Any]) -> Checkpoint:
-        """`network_now`."""
+        """The current network, checked to be finite."""
         return network_now(self._learner, self._game, training=training)
 
     def state(self) -> dict[str, Any]:
@@ -115,9 +112,29 @@ class RunLearner:
         """End the learner's own processes."""
         self._learner.close()
 
-    def _new_learner(self, network: NetworkConfig, weights: dict[str, NDArray[np.float32]]) -> AnyLearner:
+    def _learner_at(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> AnyLearner:
+        """A learner at a checkpoint."""
+        optimizer = self._config.learner.optimizer
+        if info.get("optimizer", optimizer) != optimizer:
+            self._report(f"The optimiser begins afresh: it was {info['optimizer']}, now it is {optimizer}.")
+            state = {}
+        return self._new_learner(checkpoint.info.network, checkpoint.weights, state, step_number=checkpoint.info.step)
+
+    def _go_on_with(self, learner: AnyLearner) -> None:
+        """Learn by another learner. The one before has ended, and its CPU time still counts."""
+        self._ended_cpu_s += self._learner.cpu_s
+        self._learner = learner
+
+    def _new_learner(
+        self,
+        network: NetworkConfig,
+        weights: dict[str, NDArray[np.float32]],
+        state: dict[str, NDArray[Any]],
+        *,
+        step_number: int,
+    ) -> AnyLearner:
         """A learner of a network in this process and its children, or on the devices of a cluster."""
-        return new_learner(
+        learner = new_learner(
             self._config.learner,
             network,
             NetworkShape.of(self._game.spec),
@@ -125,6 +142,12 @@ class RunLearner:
             device=self._config.training.device,
             devices=self._devices(),
         )
+        try:
+            learner.load_state(state, step_number=step_number)
+        except BaseException:
+            learner.close()
+            raise
+        return learner
 
     def _is_due_to_grow(self, progress: float) -> bool:
         """Whether the network of the stage is larger.
@@ -146,11 +169,10 @@ class RunLearner:
         network, shape = config.network.at(progress), NetworkShape.of(self._game.spec)
         number = [stage.value for stage in config.network.stages].index(network)
         seed = int(np.random.SeedSequence((config.training.seed, number)).generate_state(1, np.uint64)[0])
-        weights, state, step = smaller.weights(), smaller.state(), smaller.step_number
+        weights = grown_weights(smaller.weights(), network, shape, seed=seed)
+        state, step = grown_state(smaller.state(), network, shape, seed=seed), smaller.step_number
         smaller.close()
-        self._ended_cpu_s += smaller.cpu_s
-        self._learner = self._new_learner(network, grown_weights(weights, network, shape, seed=seed))
-        self._learner.load_state(grown_state(state, network, shape, seed=seed), step_number=step)
+        self._go_on_with(self._new_learner(network, weights, state, step_number=step))
         parameters = num_parameters(network, shape)
         self._report(f"      The network has grown to {network.size} at step {step:,}: {parameters:,} parameters.")
 

@@ -129,6 +129,7 @@ class Measures:
             num_evaluations=num_evaluations,
             num_threads=num_selfplay_workers(self._config) if is_last else 1,
             seconds=budget.seconds_left if is_last else None,
+            clock=lambda: budget.elapsed_s,
         )
 
     def _rate(self, step: int, evaluator: Evaluator, *, num_evaluations: int, elapsed_s: float) -> None:

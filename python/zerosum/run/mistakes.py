@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -77,6 +78,7 @@ class Mistakes:
         num_evaluations: float = math.inf,
         num_threads: int = 1,
         seconds: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Let the checkpoint of this step, which `evaluator` runs, choose moves in solved positions.
 
@@ -88,6 +90,7 @@ class Mistakes:
             num_threads: Threads that search.
             seconds: Time of the last checkpoint, which plays all positions within it; None for the other checkpoints,
                 which play a sample.
+            clock: Counts these seconds, from any thread.
 
         Raises:
             RunError: the directory cannot be written.
@@ -114,6 +117,7 @@ class Mistakes:
             max_positions=max_positions,
             num_threads=num_threads,
             seconds=math.inf if seconds is None else seconds,
+            clock=clock,
         )
         for rate in rates:
             self.rates.append(CheckpointMistakes(**asdict(rate), step=step))

@@ -10,6 +10,7 @@ its last checkpoint; with `training.deterministic`, and a budget in steps, it re
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -51,6 +52,13 @@ class RecordTraining:
         """
         self._directory, self._game, self._config, self._report = directory, game, config, report
         self._stop = stop
+        with contextlib.ExitStack() as opened:
+            self._open(opened)
+            self._opened = opened.pop_all()
+
+    def _open(self, opened: contextlib.ExitStack) -> None:
+        """Open the run and continue it; `opened` closes what is to be closed at the end."""
+        directory, game, config, report = self._directory, self._game, self._config, self._report
         is_imported = config.training.source == "records"
         self._source = RecordSource(directory / (RECORDS if is_imported else "games"), config.replay, report=report)
         first = self._source.first_game()
@@ -69,12 +77,13 @@ class RecordTraining:
         self._schedule = _Schedule(self._parts, config)
         self._window, self._part = ReplayWindow(config.replay), -1
         checkpoint, state, info = open_checkpoint(directory, game, config, report)
-        self._learner = RunLearner(game, config, report)
-        self._learner.restore(checkpoint, state, info)
+        self._learner = RunLearner(game, config, report, checkpoint, state, info)
+        opened.callback(self._learner.close)
         self._notes = info
         self._measures = Measures(
             directory, game, config, learner_info=info, report=report, clock=lambda: clock_s(config.training)
         )
+        opened.callback(self._measures.close)
         self._budget = Budget(
             config,
             elapsed_s=self._measures.elapsed_before,
@@ -96,31 +105,23 @@ class RecordTraining:
 
     def run(self) -> None:
         """Learn until the budget is used up or `stop` is set."""
-        try:
+        with self._opened:
             if self._budget.progress >= 1:
                 self._report(USED_UP)
                 return
             while not self._is_over():
                 self._learn()
+                if self._budget.is_due_to_save and not self._is_over():
+                    self._save_and_measure("dev")
                 if self._budget.is_due_to_report:
                     self._report_progress()
-                if self._budget.is_due_to_save and not self._is_over():
-                    self._save()
-                    self._measure("dev")
-                    self._rate()
-            self._save()
             if self._stop.is_set():
+                self._save()
                 go_on = train_text(self._config, self._directory)
                 self._report(f"Stopped. To go on from here: {go_on}")
                 return
-            for split in ("dev", "test"):
-                self._measure(split)
-            self._rate(is_last=True)
-            self._report_progress()
+            self._save_and_measure("dev", "test", is_last=True)
             self._report(self._last_words())
-        finally:
-            self._measures.close()
-            self._learner.close()
 
     def _is_over(self) -> bool:
         return self._stop.is_set() or self._budget.progress >= 1
@@ -146,11 +147,28 @@ class RecordTraining:
     def _num_samples(self) -> int:
         return self._learner.step_number * self._config.learner.batch_size
 
+    def _save_and_measure(self, *splits: str, is_last: bool = False) -> None:
+        """Save the current network, and measure it on these splits and in rating games.
+
+        A deterministic run saves last: what follows a checkpoint is repeated after a kill, and what comes before it is
+        part of it. Other runs save first, because measuring takes time that a kill should not cost.
+        """
+        is_deterministic = self._config.training.deterministic
+        self._evaluator.update(self._network(), planes_BCHW=self._planes)
+        if not is_deterministic:
+            self._save()
+        for split in splits:
+            self._measure(split)
+        self._rate(is_last=is_last)
+        if is_deterministic or is_last:
+            self._report_progress()
+        if is_deterministic:
+            self._save()
+
     def _save(self) -> None:
         self._budget.note_saved()
         if self._learner.step_number == self._saved_step:
             return
-        network = self._network()
         # Self-play can continue from the same notes. It owes learner steps only for positions that it plays itself.
         notes: dict[str, Any] = {
             **{name: self._notes.get(name, 0) for name in ("evaluations", "simulations", "learner_cpu_s", "games")},
@@ -160,9 +178,11 @@ class RecordTraining:
         }
         with writing(self._directory):
             save_checkpoint(
-                self._directory / "checkpoints", network, learner_state=self._learner.state(), learner_info=notes
+                self._directory / "checkpoints",
+                self._network(),
+                learner_state=self._learner.state(),
+                learner_info=notes,
             )
-        self._evaluator.update(network, planes_BCHW=self._planes)
         self._saved_step = self._learner.step_number
 
     def _measure(self, split: str) -> None:

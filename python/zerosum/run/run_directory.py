@@ -18,6 +18,7 @@ from typing import Any
 
 from zerosum.base.errors import RunError, SettingsError, printable
 from zerosum.base.files import UNFINISHED, replace_durably, require_own_files, writing
+from zerosum.evaluators.backends import backend_of
 from zerosum.evaluators.device import torch_device
 from zerosum.games import Rules, make
 from zerosum.games.python_game import split_name
@@ -25,7 +26,7 @@ from zerosum.games.rules import names_planes, with_planes_of
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoint_path, list_checkpoints, require_encoder
 from zerosum.replay.shards import read_manifest
-from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config
+from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config, require_material
 
 RECORDS = "records"
 """The directory of imported games, a store like that of played games."""
@@ -120,6 +121,7 @@ def plan(
         config = new_config(game, name, preset=preset, settings=asked)
     if config.training.device != "auto":
         torch_device(config.training.device)
+    backend_of(config.training.evaluator)
     return config
 
 
@@ -164,6 +166,7 @@ def _changed_config(
         raise SettingsError(
             f"{directory}: the network's settings, the planes and the seed of a run cannot be changed; start a new run."
         )
+    require_material(after, game)
     _require_repeatable(directory, before, after)
     return after
 

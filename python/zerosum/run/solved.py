@@ -1,6 +1,6 @@
 """Solved positions, and a player's rate of mistakes in them: strength on an absolute scale for solved games.
 
-Start with `mistake_rate`. The package has one CSV file of positions per game in `data/`. Its header describes how the
+Start with `mistake_rates`. The package has one CSV file of positions per game in `data/`. Its header describes how the
 positions were drawn and solved.
 """
 
@@ -11,7 +11,7 @@ import math
 import random
 import time
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -140,19 +140,6 @@ def parse_solved(game: str, text: str) -> dict[str, SolvedSet]:
     return {name: SolvedSet(game, name, tuple(positions)) for name, positions in sets.items()}
 
 
-def mistake_rate(
-    player: Player,
-    solved: SolvedSet,
-    *,
-    num_simulations: int | None = None,
-    max_positions: int | None = None,
-    seed: int = 0,
-) -> MistakeRate:
-    """`mistake_rates` of one set."""
-    (rate,) = mistake_rates(player, [solved], num_simulations=num_simulations, max_positions=max_positions, seed=seed)
-    return rate
-
-
 def mistake_rates(
     player: Player,
     sets: Iterable[SolvedSet],
@@ -162,6 +149,7 @@ def mistake_rates(
     seed: int = 0,
     num_threads: int = 1,
     seconds: float = math.inf,
+    clock: Callable[[], float] = time.monotonic,
 ) -> list[MistakeRate]:
     """Let a player choose a move in solved positions, each searched from scratch and without noise.
 
@@ -173,6 +161,7 @@ def mistake_rates(
         seed: Key of the sample.
         num_threads: Threads that search, each its own positions.
         seconds: Time after which no more positions are begun, except the first of each set.
+        clock: Counts these seconds, from any thread.
 
     Raises:
         SettingsError: the positions are of another game, or a number is out of range.
@@ -186,11 +175,11 @@ def mistake_rates(
     if num_simulations is not None:
         config = replace(player.config, num_simulations=num_simulations)
         player = Player(player.game, player.evaluator, config, name=player.name)
-    started = time.monotonic()
+    started = clock()
 
     def count(task: tuple[int, Sequence[SolvedPosition], bool]) -> tuple[int, int, int, int]:
         index, positions, is_first = task
-        if not is_first and time.monotonic() - started > seconds:
+        if not is_first and clock() - started > seconds:
             return index, 0, 0, 0
         return index, len(positions), *_count_mistakes(player, positions)
 

@@ -13,7 +13,7 @@ import math
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -50,7 +50,7 @@ EARLY_SHARE = 0.75
 REFERENCE_SHARE = 0.5
 """Share of that time for games of anchors with one another and of the untrained network."""
 FINAL_GAMES = 100
-"""Most games of the last checkpoint against one anchor."""
+"""Maximum number of games of the last checkpoint against one anchor."""
 BEATEN_SHARE = 0.95
 """Share of the points from which an opponent counts as beaten."""
 
@@ -192,13 +192,14 @@ class Strength:
         # What `rate` leaves is there even if a match of its went beyond its part.
         budget, used = share * num_evaluations, self._evaluations_used()
         most_evaluations = max(budget, used + (1 - EARLY_SHARE) * budget)
-        until_s = self._seconds_used() + seconds
+        used_s = self._seconds_used()
+        until_s = used_s + seconds
         player = self._player(step, evaluator)
         if player is None:
             return
 
         def meet(name: str, num_games: int) -> None:
-            opponent = self._opponent(name, until_s - (1 - REFERENCE_SHARE) * seconds)
+            opponent = self._opponent(name, used_s + REFERENCE_SHARE * seconds)
             if opponent is not None:
                 self._play(player, opponent, num_games=num_games)
 
@@ -404,7 +405,7 @@ class Strength:
         return sum(match.evaluations for match in self.matches)
 
     def _num_games(self, most_evaluations: float) -> float:
-        """How many games of one network fit into what is left of so many evaluations for rating."""
+        """Number of games of one network that the rest of an evaluation budget pays for."""
         return (most_evaluations - self._evaluations_used()) / self._evaluations_per_game()
 
     def _evaluations_per_game(self) -> float:
@@ -435,8 +436,7 @@ class Strength:
         played = play(player, opponent, num_games=num_games, seed=self._config.training.seed + len(self.matches))
         points = [points for _, points in played.games]
         if player.is_network and opponent.is_network:
-            # Two networks repeat their game when an opening repeats: a repeated game is no new information.
-            points = list(dict(played.games).values())
+            points = _points_of_lines(played.games)
         match = RatingMatch(
             player=player.name,
             opponent=opponent.name,
@@ -460,6 +460,17 @@ class Strength:
             self._fitted = fitted
             self._ratings = fitted.by_name if scores else {}
             self._verdict = ""
+
+
+def _points_of_lines(games: Iterable[tuple[tuple[int, ...], float]]) -> list[float]:
+    """The points of each different game of two networks, which repeat their games: a repeated one tells nothing new.
+
+    The mean counts where both have played the same moves, each once on either side.
+    """
+    by_moves: dict[tuple[int, ...], list[float]] = {}
+    for moves, points in games:
+        by_moves.setdefault(moves, []).append(points)
+    return [sum(points) / len(points) for points in by_moves.values()]
 
 
 def _parse_match(line: str) -> RatingMatch:

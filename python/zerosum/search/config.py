@@ -197,12 +197,12 @@ class SearchConfig:
 
     @property
     def num_batches(self) -> int:
-        """Batches in flight where one position is searched: each has a leaf at least."""
+        """Number of batches in flight in the search of one position."""
         return min(self.batches_in_flight, self.leaves_in_flight)
 
     @property
     def leaves_a_batch(self) -> int:
-        """The most that each of them has."""
+        """Maximum number of leaves of each of these batches."""
         return -(-self.leaves_in_flight // self.num_batches)
 
     def __post_init__(self) -> None:
@@ -235,8 +235,10 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
 
 
 def tree_mib(game: Rules, config: SearchConfig) -> float:
-    """Mebibytes in which a tree of the game surely has its `num_simulations`, and as many that were kept."""
-    num_simulations = config.num_simulations * (1 if config.count_reused_visits else 2)
+    """Mebibytes in which a tree of the game surely has its `num_simulations`, and as many kept ones if any are kept."""
+    # A Gumbel root counts new visits alone.
+    counts_kept = config.count_reused_visits and config.root_selection == "puct"
+    num_simulations = config.num_simulations * (1 if counts_kept or not config.reuse_tree else 2)
     # A game's richest positions, or first ones, have more legal moves than its mean.
     legal_actions = min(3 * measure_game(game).legal_actions, game.spec.num_actions)
     # A node and its place in a growing block; priors, then priors and actions, of each legal move.

@@ -6,7 +6,7 @@ use super::position::AnyState;
 use crate::error::UsageError;
 use crate::game::{Action, Game, GameSpec, Outcome};
 use crate::leaves::{LeafArrays, Leaves};
-use crate::search::{Evaluations, Noise, Root, Search, SearchConfig};
+use crate::search::{Evaluations, Noise, Root, Search};
 
 /// [`Leaves`] with the game's type hidden.
 pub trait AnyLeaves: Send + Sync {
@@ -62,7 +62,6 @@ impl<G: Game> AnyLeaves for ErasedLeaves<G> {
 #[allow(missing_docs, clippy::missing_errors_doc)]
 pub trait AnySearch: Send {
     fn num_trees(&self) -> usize;
-    fn config(&self) -> &SearchConfig;
     fn reset(&mut self, tree: usize, state: &AnyState) -> Result<(), UsageError>;
     fn advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), UsageError>;
     fn begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), UsageError>;
@@ -70,7 +69,6 @@ pub trait AnySearch: Send {
     fn favour(&mut self, tree: usize, favoured: &[Action]) -> Result<(), UsageError>;
     fn gather(&mut self, max_leaves: usize, max_settled: u32) -> Arc<dyn AnyLeaves>;
     fn apply(&mut self, ticket: u64, evaluations: &Evaluations<'_>) -> Result<(), UsageError>;
-    fn cancel(&mut self, ticket: u64) -> Result<(), UsageError>;
     fn finished(&self) -> Vec<u32>;
     fn root(&self, tree: usize) -> Root;
     fn best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action>;
@@ -83,7 +81,6 @@ pub trait AnySearch: Send {
     /// Forgets a tree's contents, but not its position.
     fn clear(&mut self, tree: usize) -> Result<(), UsageError>;
     fn clear_cache(&mut self);
-    fn num_cached(&self) -> u64;
     fn num_leaves(&self) -> u64;
     fn num_collisions(&self) -> u64;
     fn num_bytes(&self) -> usize;
@@ -104,12 +101,10 @@ macro_rules! forward_mut {
 impl<G: Game> AnySearch for Search<G> {
     forward! {
         num_trees(&self) -> usize;
-        config(&self) -> &SearchConfig;
         finished(&self) -> Vec<u32>;
         root(&self, tree: usize) -> Root;
         require_tree(&self, tree: usize) -> Result<(), UsageError>;
         best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action>;
-        num_cached(&self) -> u64;
         num_leaves(&self) -> u64;
         num_collisions(&self) -> u64;
         num_bytes(&self) -> usize;
@@ -121,7 +116,6 @@ impl<G: Game> AnySearch for Search<G> {
         restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), UsageError>;
         favour(&mut self, tree: usize, favoured: &[Action]) -> Result<(), UsageError>;
         apply(&mut self, ticket: u64, evaluations: &Evaluations<'_>) -> Result<(), UsageError>;
-        cancel(&mut self, ticket: u64) -> Result<(), UsageError>;
         clear_cache(&mut self);
     }
 

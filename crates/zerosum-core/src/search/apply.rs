@@ -43,20 +43,8 @@ impl<G: Game> Search<G> {
         self.keep_buffers(batch);
         Ok(())
     }
-
-    /// Takes back the leaves with this ticket, as if they had never been handed out.
-    ///
-    /// # Errors
-    /// If the ticket is not in flight.
-    pub fn cancel(&mut self, ticket: u64) -> Result<(), UsageError> {
-        let Batch { leaves, paths, .. } = self.in_flight.remove(&ticket).ok_or_else(|| not_in_flight(ticket))?;
-        for leaf in (0..leaves.len()).rev() {
-            self.trees[leaves.trees()[leaf] as usize].cancel(paths.get(leaf));
-        }
-        Ok(())
-    }
 }
 
 fn not_in_flight(ticket: u64) -> UsageError {
-    UsageError(format!("ticket {ticket} is not in flight: each is applied or cancelled once"))
+    UsageError(format!("ticket {ticket} is not in flight: each is applied once"))
 }

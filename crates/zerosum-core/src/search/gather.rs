@@ -112,7 +112,6 @@ impl<G: Game> Search<G> {
                 let (tree, path) = (leaves.trees()[leaf] as usize, paths.get(leaf));
                 self.trees[tree].apply(&self.config, path, actions, priors, estimate);
                 self.settled_nodes[tree] += path.len() as u32 + 1;
-                self.num_cached += 1;
             }
         }
         if !is_known.contains(&true) {

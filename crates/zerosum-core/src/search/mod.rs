@@ -72,7 +72,6 @@ pub struct Search<G: Game> {
     /// Threads that share the work on a batch, if the settings ask for more than one.
     pool: Option<Pool>,
     cache: Option<Cache>,
-    num_cached: u64,
     num_leaves: u64,
     num_collisions: u64,
     /// Nodes that settled simulations have walked through in this `gather`, per tree.
@@ -112,7 +111,6 @@ impl<G: Game> Search<G> {
             spare_batches: Vec::new(),
             pool: Pool::new(config.threads.into()).map_err(UsageError)?,
             cache: (config.cache_positions > 0).then(|| Cache::new(config.cache_positions as usize)),
-            num_cached: 0,
             num_leaves: 0,
             num_collisions: 0,
             settled_nodes: vec![0; num_trees],
@@ -128,11 +126,6 @@ impl<G: Game> Search<G> {
     /// The game.
     pub fn game(&self) -> &Arc<G> {
         &self.game
-    }
-
-    /// The settings.
-    pub fn config(&self) -> &SearchConfig {
-        &self.config
     }
 
     /// The number of trees.
@@ -235,11 +228,6 @@ impl<G: Game> Search<G> {
         self.in_flight.values_mut().for_each(|batch| batch.keys.clear());
     }
 
-    /// The number of leaves that the cache answered.
-    pub fn num_cached(&self) -> u64 {
-        self.num_cached
-    }
-
     /// The number of leaves handed out. No leaf is handed out twice, however many are in flight.
     pub fn num_leaves(&self) -> u64 {
         self.num_leaves
@@ -277,7 +265,7 @@ impl<G: Game> Search<G> {
         let tree_mut = self.tree(tree)?;
         match tree_mut.in_flight() {
             0 => Ok(tree_mut),
-            leaves => Err(UsageError(format!("tree {tree} has {leaves} leaves in flight: apply or cancel them first"))),
+            leaves => Err(UsageError(format!("tree {tree} has {leaves} leaves in flight: apply them first"))),
         }
     }
 

@@ -116,24 +116,19 @@ impl<'a> Parent<'a> {
 pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &ExplorationTable, id: NodeId) -> usize {
     let parent = Parent::new(arena, config, exploration, id);
     let priors = parent.arena.priors_of(parent.node);
-    let (mut best, mut best_score) = (usize::MAX, f32::NEG_INFINITY);
-    let (mut visited_prior, mut unvisited) = (0.0_f32, parent.children.len());
+    let (mut best, mut best_score, mut visited_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0_f32);
     for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
         let prior = prior_of(*prior);
-        if child.visits == 0 && child.in_flight == 0 {
-            // A cancelled leaf counts as unvisited.
-            unvisited = unvisited.min(index);
-            continue;
-        }
         visited_prior += prior;
         if let Some(score) = parent.score(child, prior).filter(|score| *score > best_score) {
             (best, best_score) = (index, score);
         }
     }
-    if unvisited < priors.len() {
-        let score = parent.unvisited_score(parent.config.unvisited_value, prior_of(priors[unvisited]), visited_prior);
-        if score > best_score || (score == best_score && unvisited < best) {
-            best = unvisited;
+    // Each child was made by a visit, so the edges without one are unvisited: the first has the highest prior.
+    if let Some(prior) = priors.get(parent.children.len()) {
+        let score = parent.unvisited_score(parent.config.unvisited_value, prior_of(*prior), visited_prior);
+        if score > best_score {
+            best = parent.children.len();
         }
     }
     debug_assert_ne!(

@@ -226,14 +226,6 @@ impl<G: Game> Tree<G> {
         self.finish_simulation(config, Estimate { value: net_value, draw_share: estimate.draw_share });
     }
 
-    /// Takes a leaf back: it can be met again.
-    pub fn cancel(&mut self, path: &[u16]) {
-        self.walk(path);
-        self.leave_flight();
-        let id = *self.path.last().expect("a path holds the root");
-        self.arena.nodes[id as usize].kind = NodeKind::Fresh;
-    }
-
     /// The result of the search so far.
     pub fn root(&self, config: &SearchConfig, exploration: &ExplorationTable) -> Root {
         let root = &self.arena.nodes[ROOT as usize];
