@@ -129,6 +129,28 @@ def test_budgets_in_minutes_and_in_steps_are_inverse(clock: str) -> None:
     assert seconds == pytest.approx(config.learning_seconds, rel=0.01)
 
 
+def test_a_learner_that_is_always_at_work_gives_no_early_networks() -> None:
+    """In a short run a network is compiled after 2 % of the budget without a learner step, so 50 at the most."""
+    numbers = Assumptions(
+        plies=80, update_ms=100, simulation_us=50, ply_us=100, cpu_evaluation_gflops=1e6, cpu_learning_gflops=1e6
+    )
+    settings = ["training.minutes=1", "training.clock=cpu", "training.min_positions=1", "strength.budget_share=0"]
+
+    def plan_of(workers: int, sample_us: float) -> Plan:
+        config = new_config(CHESS, "chess", overrides=[*settings, f"selfplay.num_workers={workers}"])
+        return Plan.of(config, CHESS, Machine(0, 4), dataclasses.replace(numbers, sample_us=sample_us))
+
+    idle, busy, shared = plan_of(3, 0), plan_of(3, 1e5), plan_of(7, 0)
+    assert idle.learning_share < 0.01 and busy.learning_share == 1
+    assert shared.learning_share == pytest.approx(2 * idle.learning_share)
+    for plan in (idle, busy):
+        seconds = plan.config.learning_seconds
+        assert seconds is not None
+        networks = (seconds - plan.positions() * plan.cpu_seconds_a_position) / 0.1
+        by_phases = plan.positions() / (64 * 256 / plan.work.samples)
+        assert networks + by_phases == pytest.approx(0 if plan is busy else 50 * (1 - idle.learning_share), abs=0.5)
+
+
 def test_growth_ends_at_the_papers_machines_and_is_the_same_work() -> None:
     plan = Plan.of(paper_config(), CHESS, Machine(8, 64), recorded("chess", plies=1, gpu="h100").values)
     grown = list(plan.grown())

@@ -162,11 +162,22 @@ class Plan:
         seconds = self.config.learning_seconds
         assert seconds is not None
         # The bytes of checkpoints for each position, which hardly matter, would need the number that is asked for.
-        each = dataclasses.replace(self, config=_endless(self.config)).seconds_a_position
-        # In a short run self-play gets another network after a share of the budget, before a phase has all its steps.
-        num_early = max(1 / LONGEST_PHASE - seconds / each / self._positions_a_phase(), 0.0)
+        endless = dataclasses.replace(self, config=_endless(self.config))
+        each = endless.seconds_a_position
+        # In a short run self-play gets another network once a share of the budget has passed without a learner step,
+        # before a phase has all its steps.
+        most_networks = (1 - endless.learning_share) / LONGEST_PHASE
+        num_early = max(most_networks - seconds / each / self._positions_a_phase(), 0.0)
         cores = 1 if self.config.training.clock == "cpu" else self.machine.cpus
         return max(seconds - num_early * 1e-3 * self.numbers.update_ms / cores, 0.0) / each
+
+    @property
+    def learning_share(self) -> float:
+        """Share of the time in which the learner makes a step; it shares the cores with self-play's workers."""
+        (learner,) = (load for load in self.loads() if load.name == "learner")
+        cpus = self.machine.cpus
+        threads_a_core = max(((self.config.selfplay.num_workers or cpus) + 1) / cpus, 1.0)
+        return min(threads_a_core * learner.seconds / self.limit.seconds, 1.0)
 
     @property
     def games(self) -> float:
