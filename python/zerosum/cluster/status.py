@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from zerosum.base.errors import DataError, RunError
+from zerosum.base.errors import DataError, RunError, counted
 from zerosum.base.files import append_line, read_lines, repair_lines, replace_durably, writing
 
 NOW = "cluster.json"
@@ -162,7 +162,7 @@ def status_text(status: ClusterStatus, events: list[dict[str, Any]], *, now: flo
     evaluations = sum(actor.evaluations_per_minute for actor in status.actors)
     games = sum(actor.games_per_minute for actor in status.actors)
     lines = [
-        f"{status.time}, cluster {status.address}: {state}; {status.nodes} nodes, {len(playing)} of"
+        f"{status.time}, cluster {status.address}: {state}; {counted(status.nodes, 'node')}, {len(playing)} of"
         f" {len(status.actors)} actors playing, learner step {status.step:,}",
         f"{games:,.0f} games and {evaluations:,.0f} evaluations a minute; {status.games:,} games taken"
         + (f"; refused: {_counts(status.refused)}" if status.refused else "")
