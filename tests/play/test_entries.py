@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import zerosum
 from zerosum.arena import suite as suites
 from zerosum.arena.suite import SuiteResult, SuiteWords, play_suite
 from zerosum.base.errors import SettingsError
@@ -240,8 +241,11 @@ def test_the_preprints_matches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_who_plays_where_nobody_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    _, said = suite(suite="paper-2017", player="", game="go(size=9)", opponent="gtp:x")
-    assert "No run here has learned go(size=9): rollouts play." in said
+    words = {"suite": "paper-2017", "player": "", "game": "go(size=9)", "opponent": "gtp:x"}
+    assert "Nobody here has learned go(size=9): rollouts play." in suite(**words)[1]
+    networks = Path(zerosum.__file__).parent / "data" / "networks"
+    monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", networks)
+    assert f"{networks / 'go9'}, the network of the package for go(size=9), plays." in suite(**words)[1]
 
 
 @pytest.mark.parametrize(

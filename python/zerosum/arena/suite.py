@@ -18,9 +18,10 @@ from zerosum.contest.mover import Terms
 from zerosum.contest.paper import PaperMatch, paper_matches
 from zerosum.external.opponents import opponents_of
 from zerosum.games import Rules, make
+from zerosum.play.bundled import is_bundled
+from zerosum.play.choice import usual_network
 from zerosum.play.contestant import ROLLOUTS, ProgramContestant
 from zerosum.play.entries import Entry
-from zerosum.play.runs import newest_run
 
 SUFFIXES = {"chess": ".pgn", "shogi": ".csa", "go": ".sgf"}
 """Suffixes of the files of games."""
@@ -44,7 +45,7 @@ class SuiteWords:
     game: str = ""
     """The game whose matches are played, with options if wanted (`go(size=9)`); "" for all games."""
     player: str = ""
-    """The player in AlphaZero's place; "" for the newest run's network of each game, or rollouts."""
+    """AlphaZero's place; "" for each game's newest run, else the network of the package, else rollouts."""
     opponent: str = ""
     """The player in the opponents' place; "" for the strongest known engine that is installed."""
     positions: str = ""
@@ -172,12 +173,13 @@ def _divided(control: TimeControl, divisor: float) -> TimeControl:
 def _player_word(words: SuiteWords, game: Rules, say: Say) -> str:
     if words.player:
         return words.player
-    run = newest_run(game)
-    if run is None:
-        say(f"No run here has learned {game.spec.full_name}: rollouts play.")
+    network = usual_network(game)
+    if network is None:
+        say(f"Nobody here has learned {game.spec.full_name}: rollouts play.")
         return ROLLOUTS
-    say(f"{run}, the newest run of {game.spec.full_name}, plays.")
-    return str(run)
+    what = "the network of the package for" if is_bundled(network) else "the newest run of"
+    say(f"{network}, {what} {game.spec.full_name}, plays.")
+    return str(network)
 
 
 def _opponent_word(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) -> str:
