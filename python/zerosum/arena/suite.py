@@ -45,7 +45,7 @@ class SuiteWords:
     game: str = ""
     """The game whose matches are played, with options if wanted (`go(size=9)`); "" for all games."""
     player: str = ""
-    """AlphaZero's place; "" for each game's newest run, else the network of the package, else rollouts."""
+    """The player in AlphaZero's place; "" for `usual_network` of each game, or rollouts."""
     opponent: str = ""
     """The player in the opponents' place; "" for the strongest known engine that is installed."""
     positions: str = ""
