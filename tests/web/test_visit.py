@@ -42,8 +42,8 @@ def test_the_networks_of_the_package_play_without_a_run(monkeypatch: pytest.Monk
 
     async def work(page: Page) -> None:
         learned = [one["name"] for one in (await page.ask("games.list"))["result"] if one["network"]]
-        assert len(learned) >= 3 and {make(name).spec.encoder_id for name in learned} == {
-            network_at(path).encoder_id for path in bundled_networks()
+        assert len(learned) >= 3 and {make(name).spec.name for name in learned} == {
+            network_at(path).game for path in bundled_networks()
         }
         for name in learned:
             opened = (await page.ask("play.open", game=name, side="1"))["result"]
