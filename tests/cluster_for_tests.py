@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,8 +71,8 @@ class Learner:
     ingest: Ingest
     taken: list[GameRecord] = field(default_factory=list)
     step: int = 10
-    highest_step: int = 0
-    """Of a learner that was lost; at least `step` counts."""
+    lost_step: int = 0
+    """Highest step of a learner that was lost; 0 if none was."""
 
 
 @contextmanager
@@ -81,10 +81,15 @@ def learner_in(directory: Path, **arguments: Any) -> Iterator[Learner]:
     store = GameStore(directory, report=lambda _: None, games_per_shard=16)
     taken: list[GameRecord] = []
     now: list[Learner] = []
-    step: Callable[[], int] = lambda: now[0].step  # noqa: E731
-    highest: Callable[[], int] = lambda: max(now[0].step, now[0].highest_step)  # noqa: E731
+
+    def step() -> int:
+        return now[0].step
+
+    def highest_step() -> int:
+        return max(now[0].step, now[0].lost_step)
+
     settings = {"training": TRAINING, "settings_hash": SETTINGS_HASH, "seed": SEED, "max_staleness": 100, **arguments}
-    ingest = Ingest(store, GAME, learner_step=step, highest_step=highest, take=taken.append, **settings)
+    ingest = Ingest(store, GAME, learner_step=step, highest_step=highest_step, take=taken.append, **settings)
     now.append(Learner(store, ingest, taken))
     yield now[0]
     store.close()

@@ -65,19 +65,19 @@ def test_a_refused_node_gives_room_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cpus", "gpus", "settings", "number", "each"),
+    ("cpus", "gpus", "config", "number", "each"),
     [
-        (8, 0.0, {}, 1, (8, 0.0)),
-        (8, 2.0, {}, 2, (4, 1.0)),
-        (7, 2.0, {}, 2, (3, 1.0)),
-        (8, 0.0, {"cpus_per_actor": 3}, 2, (3, 0.0)),
-        (8, 0.3, {"gpus_per_actor": 0.1}, 3, (2, 0.1)),
-        (0, 0.0, {}, 0, (1, 0.0)),
-        (-1, 0.0, {}, 0, (1, 0.0)),
+        (8, 0.0, ClusterConfig(), 1, (8, 0.0)),
+        (8, 2.0, ClusterConfig(), 2, (4, 1.0)),
+        (7, 2.0, ClusterConfig(), 2, (3, 1.0)),
+        (8, 0.0, ClusterConfig(cpus_per_actor=3), 2, (3, 0.0)),
+        (8, 0.3, ClusterConfig(gpus_per_actor=0.1), 3, (2, 0.1)),
+        (0, 0.0, ClusterConfig(), 0, (1, 0.0)),
+        (-1, 0.0, ClusterConfig(), 0, (1, 0.0)),
     ],
 )
-def test_rooms(cpus: int, gpus: float, settings: dict[str, float], number: int, each: tuple[int, float]) -> None:
-    room = room_of(cpus, gpus, ClusterConfig(**settings), is_python=False)  # type: ignore[arg-type]
+def test_rooms(cpus: int, gpus: float, config: ClusterConfig, number: int, each: tuple[int, float]) -> None:
+    room = room_of(cpus, gpus, config, is_python=False)
     assert (room.num_in(cpus, gpus), (room.cpus, room.gpus)) == (number, each)
 
 

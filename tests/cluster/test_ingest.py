@@ -84,7 +84,7 @@ def test_games_under_way_when_a_learner_was_lost_count(tmp_path: Path) -> None:
     """It goes on from its checkpoint, with fewer steps than these games name."""
     with learner_in(tmp_path) as learner:
         ids = begun(learner)
-        learner.step, learner.highest_step = 820, 900
+        learner.step, learner.lost_step = 820, 900
         games = [game_of(ids[0], step=900), game_of(ids[1], step=901)]
         receipt = learner.ingest.offer("host/1", block_of("host/1", 1, games))
         assert (receipt.num_games, dict(receipt.refused)) == (1, {"foreign": 1})

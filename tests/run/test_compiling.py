@@ -27,7 +27,10 @@ class Threads(SelfplayThreads):
     """Self-play by threads that never plays."""
 
     def __init__(self) -> None:
-        self._counted, self._workers = 0, []  # type: ignore[assignment]
+        pass
+
+    def update(self, checkpoint: Checkpoint) -> None:
+        pass
 
     @property
     def counts(self) -> Any:

@@ -146,7 +146,7 @@ class SearchCheck:
         self._evaluators: dict[int, NetworkEvaluator] = {}  # by step, the one that was used last at the end
         self._cached_step = -1  # the search's cache has evaluations of this network
         self._files = tempfile.TemporaryDirectory(prefix="zs-networks-")
-        # By step, in the order of their coming; None for a step that several networks have had.
+        # Networks by step, in the order of arrival; None for a step that several networks have had.
         self._networks: dict[int, PlayingNetwork | None] = {}
 
     @property
