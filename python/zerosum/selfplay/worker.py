@@ -81,7 +81,7 @@ class SelfplayConfig:
     archive_share: float = setting(
         0.0,
         "share of games that begin at a random position of one of the run's newest 1,000 games, in place of an opening"
-        " (Go-Exploit, arXiv 2302.12359; paper: 0)",
+        " (Go-Exploit, arXiv 2302.12359; paper: 0); only with threads (training.workers), not on a cluster",
         low=0.0,
         high=1.0,
     )
