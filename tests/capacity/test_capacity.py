@@ -251,6 +251,8 @@ def test_the_command_prints_the_plan_and_its_json(zero: Command) -> None:
     assert all(name in text for name in NAMES)
     assert values["growth"][-1]["gpus"] == 5000
     assert values["growth"][0]["seconds"] == values["seconds"]
+    uncounted = "Those of selfplay.alphabeta='2@0, 0@0.1' take less time."
+    assert uncounted in zero(*words, "--set", "selfplay.alphabeta=2@0, 0@0.1").out and uncounted not in text
 
 
 def test_the_help_names_every_kind_of_gpu(zero: Command) -> None:

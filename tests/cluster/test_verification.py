@@ -378,3 +378,27 @@ def test_searches_that_see_material_repeat() -> None:
         assert all(not plain.fault(game) for game in games) == is_plain
     check.close()
     plain.close()
+
+
+def test_games_of_an_alpha_beta_search_repeat() -> None:
+    teaching = replace(SELFPLAY, alphabeta="2@0, 0@0.5")
+    early, late = network_of(1, seed=1), network_of(2, seed=2)
+    late = replace(late, info=replace(late.info, training={"progress": 0.5}))
+    check, plain = check_of(early, late, selfplay=teaching), check_of(early, late)
+    games = games_of(early, teaching, num_games=6)
+    assert [check.fault(game) for game in games] == [""] * len(games)
+    assert all("the network of step 1 plays itself" in plain.fault(game) for game in games)
+    game = max(games, key=lambda game: game.num_plies)
+    number = int(np.flatnonzero(np.diff(game.target_offsets) == 0)[-1])
+    other = changed(game, number, "search_value", 0.5)
+    assert check.fault(other) == "has other plies than its alpha-beta search"
+    late_games = [replace(game, plies=_of_step(game.plies, 2)) for game in games]
+    assert all("the network of step 2 plays itself" in check.fault(game) for game in late_games)
+    check.close()
+    plain.close()
+
+
+def _of_step(plies: np.ndarray, step: int) -> np.ndarray:
+    of_step = plies.copy()
+    of_step["checkpoint_step"] = step
+    return of_step

@@ -105,7 +105,7 @@ def _play(config: RunConfig, game: Rules, *, seconds: float) -> _Played:
     task = SelfplayTask(
         game=game,
         search=config.search,
-        config=replace(config.selfplay, games_per_worker=games),
+        config=replace(config.selfplay, games_per_worker=games, alphabeta=""),
         evaluator=UniformEvaluator(),
         log=log,
         seed=config.training.seed,

@@ -27,7 +27,7 @@ def page(plan: Plan, sourced: Sourced, *, price: float | None = None) -> str:
         price: Price of a machine for an hour, in any currency.
     """
     return "\n".join(
-        [*_summary(plan, price), "", *_loads(plan), "", *_growth(plan, price), "", *_paper(), "", *_notes(sourced)]
+        [*_summary(plan, price), "", *_loads(plan), "", *_growth(plan, price), "", *_paper(), "", *_notes(plan, sourced)]
     )
 
 
@@ -147,7 +147,9 @@ def _paper() -> Iterator[str]:
         )
 
 
-def _notes(sourced: Sourced) -> Iterator[str]:
+def _notes(plan: Plan, sourced: Sourced) -> Iterator[str]:
+    if stages := plan.config.selfplay.alphabeta:
+        yield f"All games count as the network's. Those of selfplay.alphabeta={stages!r} take less time."
     source = recorded_figures()["machine"]["source"]
     yield f"Assumptions, each to be changed by --assume NAME=VALUE; recorded ones are of {source}:"
     for name, value, help, source in sourced.lines():

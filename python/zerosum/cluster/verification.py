@@ -21,10 +21,11 @@ from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, answer_all, ma
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import drawn_start
 from zerosum.replay import GameRecord
-from zerosum.replay.records import PlyFlag, PlyRecord, RunningGame, unpacked_ply
+from zerosum.replay.records import PlyFlag, PlyRecord, RunningGame, packed_ply, unpacked_ply
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import Root
 from zerosum.selfplay import SelfplayConfig
+from zerosum.selfplay.alpha_beta import depth_at, is_of_alpha_beta, play_game
 from zerosum.selfplay.effort import Effort, PlayingNetwork
 from zerosum.selfplay.material import seeing_material
 from zerosum.selfplay.resignation import RESIGNATION, is_played_out
@@ -195,10 +196,14 @@ class SearchCheck:
 
     def fault(self, record: GameRecord) -> str:
         """What a game has against the settings of self-play and against its networks, in words; "" if nothing."""
-        return self._fault_of_plan(record) or self.compare(record).fault()
+        if fault := self._fault_of_opening(record):
+            return fault
+        if is_of_alpha_beta(record):
+            return self._fault_of_alpha_beta(record)
+        return self._fault_of_full_searches(record) or self.compare(record).fault()
 
-    def _fault_of_plan(self, record: GameRecord) -> str:
-        """The start, random moves and full searches are decided by the seed and the number of the game."""
+    def _fault_of_opening(self, record: GameRecord) -> str:
+        """The start and the random moves are decided by the seed and the number of the game."""
         if record.ending == RESIGNATION and is_played_out(self._config, seed=self._seed, game_id=record.game_id):
             return "was resigned, and its number says that it is played out"
         if record.start != drawn_start(self._game, seed=self._seed, number=record.game_id):
@@ -206,6 +211,11 @@ class SearchCheck:
         num_opening, is_opening = _num_opening_plies(record), record.plies["flags"] & int(PlyFlag.OPENING)
         if not is_opening[:num_opening].all() or record.plies["action"][:num_opening].tolist() != self._opening(record):
             return "has other random moves than its number says"
+        return ""
+
+    def _fault_of_full_searches(self, record: GameRecord) -> str:
+        """The plies that are searched in full are decided by the seed and the number of the game."""
+        num_opening = _num_opening_plies(record)
         for index in range(num_opening, record.num_plies):
             ply = record.ply(index)
             if (effort := self._effort(record, index)) is None:
@@ -220,6 +230,21 @@ class SearchCheck:
             if is_full != (PlyFlag.FULL_SEARCH in ply.flags) or is_full != bool(ply.target.size):
                 return f"was searched in full at other plies than its number says, at ply {index}"
         return ""
+
+    def _fault_of_alpha_beta(self, record: GameRecord) -> str:
+        """A game of the alpha-beta search follows from the seed, its number and the network that it names."""
+        num_opening = _num_opening_plies(record)
+        step = int(record.plies["checkpoint_step"][num_opening])
+        if (network := self._networks.get(step)) is None:
+            return ""
+        depth, state = depth_at(self._config.alphabeta, network.progress), start_state(self._game, record.start)
+        if not depth:
+            return f"was played by an alpha-beta search, and the network of step {step} plays itself"
+        for action in record.plies["action"][:num_opening].tolist():
+            state = self._game.play(state, action)
+        again = play_game(self._game, state, depth=depth, seed=self._seed, game_id=record.game_id, step=step)
+        plies = [packed_ply(record.game_id, index, record.ply(index)) for index in range(num_opening, record.num_plies)]
+        return "" if plies == list(again.plies) else "has other plies than its alpha-beta search"
 
     def _opening(self, record: GameRecord) -> list[int]:
         """The random moves with which a game of this number begins."""

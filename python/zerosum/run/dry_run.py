@@ -67,7 +67,11 @@ def estimate(config: RunConfig, game: Rules) -> str:
         batch_size=num_games,
     )
     words = _words(measure(config, game, checkpoint, evaluator, num_games=num_games), config, game)
-    return f"{words} All of it with the last network, {last.size}." if config.network.growth else words
+    if config.network.growth:
+        words += f" All of it with the last network, {last.size}."
+    if stages := config.selfplay.alphabeta:
+        words += f" All games count as the network's. Those of selfplay.alphabeta={stages!r} take less time."
+    return words
 
 
 def _words(found: Forecast, config: RunConfig, game: Rules) -> str:

@@ -49,6 +49,7 @@ from zerosum.run.learning import RunLearner, open_checkpoint
 from zerosum.run.measures import Measures, progress_line
 from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
+from zerosum.selfplay.alpha_beta import SAMPLES_PER_POSITION, depth_at, is_of_alpha_beta
 from zerosum.selfplay.archive import ARCHIVED_GAMES, Archive
 from zerosum.selfplay.effort import PROGRESS, PlayingNetwork
 from zerosum.selfplay.resignation import Resignation, new_resignation, num_games_to_learn_from
@@ -118,9 +119,13 @@ class SelfplayTraining:
             self._gate = Gate(directory, game, config, report=report)
         else:
             mark_best(directory / "checkpoints", None)
-        self._load_window()
+        recent = self._load_window()
         self._learner = RunLearner(game, config, report, checkpoint, state, info, devices=self._devices_of_cluster)
         opened.callback(self._learner.close)
+        self._spared_samples, self._spared_lock = float(info.get("spared_samples", 0.0)), threading.Lock()
+        num_newer = self._store.num_games - int(info.get("games", 0))
+        for record in recent[max(0, len(recent) - num_newer) :]:
+            self._spare_samples(record)
         self._restore_samples(checkpoint, info)
         self._restore_counts(info)
         self._planes_BCHW: NDArray[np.float32] | None = None
@@ -136,8 +141,8 @@ class SelfplayTraining:
         self._reported_evaluations = 0
         self._has_reported_short_searches = False
 
-    def _load_window(self) -> None:
-        """Fill the window with the newest recorded games."""
+    def _load_window(self) -> list[GameRecord]:
+        """Fill the window with the newest recorded games, and return them, oldest first."""
         replay = self._config.replay
         self._window = ReplayWindow(replay)
         recent = list(self._store.recent(**needed(self._store.num_positions, replay)))
@@ -145,13 +150,14 @@ class SelfplayTraining:
             require_game(known, self._game.spec)
         # Counted after the games are read: reading a damaged shard sets it aside.
         self._window.load(recent, total_positions=self._store.num_positions)
+        return recent
 
     def _restore_samples(self, checkpoint: Checkpoint, info: dict[str, Any]) -> None:
         """Continue the count of samples at a checkpoint."""
         self._saved_step = checkpoint.info.step
         # With another number of samples per position, earlier positions leave no steps owed or made in advance.
         rate = self._config.learner.samples_per_position
-        owed, is_same_rate = self._window.total_positions * rate, info.get("samples_per_position") == rate
+        owed, is_same_rate = self._owed_samples(), info.get("samples_per_position") == rate
         self._num_samples = min(float(info["samples"]), owed) if is_same_rate else owed if info else 0.0
 
     def _devices_of_cluster(self) -> ClusterDevices | None:
@@ -225,6 +231,8 @@ class SelfplayTraining:
         kind = "process" if in_processes else "thread"
         place = f"workers: {num_workers}" if cluster is None else f"actors of the cluster {cluster.address!r}"
         report(f"  self-play: {num_games} games a {kind}{why}; {place}; evaluator: {self._evaluator.description}.")
+        if depth := depth_at(config.selfplay.alphabeta, self._playing.progress):
+            report(f"  At first {_player_words(depth)} self-play's games.")
         if config.game.startswith(OBJECT) and num_workers > 1:
             report(
                 "  The workers share one process, because no other process can load"
@@ -291,19 +299,30 @@ class SelfplayTraining:
     def _take(self, record: GameRecord) -> None:
         """Learn from a finished game from now on."""
         self._window.add(record)
+        self._spare_samples(record)
         # Threads of this process have told it already.
         if self._resignation is not None and not isinstance(self._selfplay, SelfplayThreads):
             self._resignation.take(record)
+
+    def _spare_samples(self, record: GameRecord) -> None:
+        """Count what the learner need not learn of a game of the alpha-beta search, compared with one of the network.
+
+        Threads of self-play call it.
+        """
+        if is_of_alpha_beta(record):
+            rate = self._config.learner.samples_per_position
+            with self._spared_lock:
+                self._spared_samples += max(0.0, rate - SAMPLES_PER_POSITION) * record.num_positions
 
     def _play_and_learn_in_turn(self) -> None:
         """Do the same one after the other, in an order that depends on counts alone."""
         selfplay, num_steps = self._selfplay, self._config.training.steps_per_phase
         assert isinstance(selfplay, SelfplayThreads), "a deterministic run has one worker, and one worker is a thread"
         while not self._is_over():
-            selfplay.play(lambda: self._stop.is_set() or self._num_steps_due() >= num_steps, self._window.add)
+            selfplay.play(lambda: self._stop.is_set() or self._num_steps_due() >= num_steps, self._take)
             self._learn()
             if self._is_due_to_save():
-                selfplay.play_out(self._stop.is_set, self._window.add)
+                selfplay.play_out(self._stop.is_set, self._take)
                 if not self._stop.is_set():
                     self._rate(is_last=self._budget.progress >= 1)
                     self._report_progress()
@@ -357,7 +376,11 @@ class SelfplayTraining:
         positions, learner = self._window.total_positions, self._config.learner
         if positions < self._num_first_positions():
             return 0
-        return int((positions * learner.samples_per_position - self._num_samples) / learner.batch_size)
+        return int((self._owed_samples() - self._num_samples) / learner.batch_size)
+
+    def _owed_samples(self) -> float:
+        """Samples to be learned from since the beginning of the run."""
+        return self._window.total_positions * self._config.learner.samples_per_position - self._spared_samples
 
     def _num_first_positions(self) -> int:
         """Recorded positions at which learning begins: the setting, or fewer if the budget is small."""
@@ -422,7 +445,10 @@ class SelfplayTraining:
             self._uncompiled = None
 
     def _report_stage(self, before: PlayingNetwork) -> None:
-        """Report that searches have another effort than those of the network before."""
+        """Report that another search plays, or that searches have another effort, than with the network before."""
+        stages = self._config.selfplay.alphabeta
+        if (depth := depth_at(stages, self._playing.progress)) != depth_at(stages, before.progress):
+            self._report(f"      from now on {_player_words(depth)} self-play's games")
         efforts = self._config.selfplay.efforts(self._config.search)
         if (effort := efforts.at(self._playing.progress)) != efforts.at(before.progress):
             self._report(
@@ -468,6 +494,7 @@ class SelfplayTraining:
                     "simulations": self._simulations_before + self._selfplay.counts.simulations,
                     "learner_cpu_s": self._learner_cpu_s,
                     "samples": self._num_samples,
+                    "spared_samples": self._spared_samples,
                     "samples_per_position": self._config.learner.samples_per_position,
                     "optimizer": self._config.learner.optimizer,
                     "games": self._store.num_games,
@@ -567,3 +594,7 @@ class SelfplayTraining:
             )
         if recorded > num_games:
             self._report(f"The {recorded - num_games:,} games since the checkpoint of step {step:,} are played again.")
+
+
+def _player_words(depth: int) -> str:
+    return f"an alpha-beta search of depth {depth} plays" if depth else "the network plays"

@@ -216,12 +216,13 @@ def playing(
 ) -> Work:
     """Work for `Busy`: one batch of self-play with `num_games` games per thread, which are not kept.
 
-    The evaluation cache is off, so that all work is the same. Returns the number of positions evaluated.
+    The evaluation cache is off, so that all work is the same, and the network plays from the beginning. Returns the
+    number of positions evaluated.
     """
     task = SelfplayTask(
         game=game,
         search=replace(search, cache_positions=0),
-        config=replace(config, games_per_worker=num_games),
+        config=replace(config, games_per_worker=num_games, alphabeta=""),
         evaluator=evaluator,
         log=MemoryLog(),
         seed=0,

@@ -22,6 +22,7 @@ from zerosum.games.rules import drawn_start, measure_game
 from zerosum.network import Checkpoint
 from zerosum.replay.records import GameHeader, GameRecord, PackedPly, PlyFlag, RunningGame
 from zerosum.search import SearchConfig, new_search
+from zerosum.selfplay.alpha_beta import depth_at, depth_stages, play_game
 from zerosum.selfplay.archive import Archive, ArchivedPosition, begins_in_archive
 from zerosum.selfplay.effort import Effort, EffortPlan, PlayingNetwork, effort_stages
 from zerosum.selfplay.material import material_stages, seeing_material
@@ -105,6 +106,12 @@ class SelfplayConfig:
         " 0@0.3' takes it away once 30 % of the budget are used; the rest is the network's value. Pieces count by the"
         " game's customary values (docs/games.md), so a run with it does not learn from the rules alone (paper: '')",
     )
+    alphabeta: str = setting(
+        "",
+        "depth of the alpha-beta search that plays the games in place of the network's searches, as DEPTH@BUDGET:"
+        " '3@0, 0@0.1' has one of three plies play until 10 % of the budget are used; it counts material where the game"
+        " has it (docs/games.md), and a run with it does not learn from its own games alone (paper: '')",
+    )
     resign_false_positives: float | None = setting(
         None,
         "largest share of games in which a resignation would be wrong, measured in the games that are played out; the"
@@ -132,6 +139,7 @@ class SelfplayConfig:
         check(self, "selfplay")
         effort_stages(self.stages)
         material_stages(self.material)
+        depth_stages(self.alphabeta)
 
     def efforts(self, search: SearchConfig) -> EffortPlan:
         """The effort of searches over the budget."""
@@ -274,14 +282,18 @@ class SelfplayWorker:
         """The game at each tree."""
         self._cached_step = -1
         self._ended: list[GameRecord] = []
-        self._num_playing, self._is_closing = self._num_trees, False
-        for tree in range(self._num_trees):
-            header, num_opening_plies = self._next_game(tree)
-            self._headers.append(header)
-            self._in_flight.start(tree, header.game_id, num_opening_plies, self._next_search())
+        self._num_playing, self._is_closing = 0, False
 
     def play_batch(self) -> list[GameRecord]:
-        """Evaluate one batch and play the moves that it decides. Returns the games that ended."""
+        """Evaluate one batch and play the moves that it decides. Returns the games that ended.
+
+        While `config.alphabeta` has a depth, an alpha-beta search plays a whole game instead, and games that were in
+        flight before wait.
+        """
+        if not self._headers:
+            if depth := depth_at(self._task.config.alphabeta, self._task.network().progress):
+                return self._play_alpha_beta(depth)
+            self._start_games()
         if self._task.search.cache_positions and self._cached_step != (step := self._task.network().step):
             # The cached evaluations are another network's.
             self._search.clear_cache()
@@ -313,6 +325,28 @@ class SelfplayWorker:
         while self._num_playing and not is_enough():
             for record in self.play_batch():
                 take(record)
+
+    def _start_games(self) -> None:
+        """Put a game at each tree's root."""
+        self._num_playing = self._num_trees
+        for tree in range(self._num_trees):
+            header, num_opening_plies = self._next_game(tree)
+            self._headers.append(header)
+            self._in_flight.start(tree, header.game_id, num_opening_plies, self._next_search())
+
+    def _play_alpha_beta(self, depth: int) -> list[GameRecord]:
+        """Play and record a game of the alpha-beta search."""
+        task, header = self._task, self._task.new_header()
+        state, opening = self._opening(header)
+        task.log.start_game(header, opening)
+        played = play_game(
+            task.game, state, depth=depth, seed=task.seed, game_id=header.game_id, step=task.network().step
+        )
+        task.log.add_plies([header.game_id] * len(played.plies), played.plies)
+        self.counts.plies += len(played.plies)
+        self._finish(header, outcome=played.outcome, ending=played.ending)
+        ended, self._ended = self._ended, []
+        return ended
 
     def _next_search(self) -> tuple[int, int, float, int]:
         """What searches that begin now are given: simulations of full and of other ones, share of full ones, step."""

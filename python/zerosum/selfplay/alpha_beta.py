@@ -1,0 +1,121 @@
+"""Games of an alpha-beta search, with which self-play may begin.
+
+A new network's searches see little, and their games teach little: in chess and shogi they lose a queen without noticing
+it. An alpha-beta search of two or three plies that counts material does notice, and plays hundreds of moves in the time
+of one search by a network. With `selfplay.alphabeta` such games come first, and the network's own searches take over
+where they end. The network learns the moves, the values and the results, as it learns from games of people.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from zerosum._core import MAX_ALPHA_BETA_DEPTH, uniform
+from zerosum.base.stages import Stage, parse_stages, stage_at
+from zerosum.games import Rules, State
+from zerosum.replay.records import NO_TARGET, GameRecord, PackedPly, PlyFlag, PlyRecord, packed_ply, policy_target
+from zerosum.selfplay.material import SCALE
+
+EXAMPLE = "3@0, 0@0.1"
+SAMPLES_PER_POSITION = 1.0
+"""Samples that the learner draws for each position of these games, which cost less than a sample. Their targets are one
+move of often several equal ones, so more samples would teach them by heart (docs/log.md)."""
+RANDOM_SHARE = 0.1
+"""Share of random moves, so that the network sees what follows a mistake. They are not learned from."""
+
+
+@functools.lru_cache
+def depth_stages(text: str) -> tuple[Stage[int], ...]:
+    """The stages of `selfplay.alphabeta`; depth 0 is the network's own search.
+
+    >>> depth_stages("3@0, 0@0.1")
+    (Stage(begins=0.0, value=3), Stage(begins=0.1, value=0))
+
+    Raises:
+        SettingsError: the text cannot be read.
+    """
+    return parse_stages(text, name="selfplay.alphabeta", example=EXAMPLE, parse=_parse_depth)
+
+
+def _parse_depth(text: str) -> int:
+    if not text.isdecimal() or int(text) > MAX_ALPHA_BETA_DEPTH:
+        raise ValueError(f"is not a depth from 0 to {MAX_ALPHA_BETA_DEPTH}")
+    return int(text)
+
+
+def depth_at(stages: str, progress: float) -> int:
+    """The depth of the alpha-beta search that plays a game which begins now; 0 if the network plays it.
+
+    >>> depth_at("3@0, 0@0.1", 0.05), depth_at("3@0, 0@0.1", 0.5), depth_at("", 0.0)
+    (3, 0, 0)
+    """
+    return stage_at(depth_stages(stages), progress) if stages else 0
+
+
+def is_of_alpha_beta(record: GameRecord) -> bool:
+    """Whether an alpha-beta search has played a game of self-play: no search of a network has."""
+    flags = record.plies["flags"]
+    return bool(flags.size) and bool(flags[-1] & int(PlyFlag.RECORDED))
+
+
+@dataclass(frozen=True)
+class AlphaBetaGame:
+    """The plies of a game from its opening on, packed, and how it ended."""
+
+    plies: Sequence[PackedPly]
+    outcome: float
+    """The first player's result, in [-1, 1]."""
+    ending: str
+
+
+def play_game(game: Rules, state: State, *, depth: int, seed: int, game_id: int, step: int) -> AlphaBetaGame:
+    """Play a game to its end from `state`, which is not over: a pure function of the arguments.
+
+    Args:
+        game: The rules.
+        state: The position after the opening.
+        depth: Plies that the search looks ahead, at least 1.
+        seed: The run's seed, which keys all draws with the number of the game.
+        game_id: The number of the game.
+        step: The learner step to record.
+    """
+    plies: list[PackedPly] = []
+    while (outcome := game.outcome(state)) is None:
+        ply = _play(game, state, depth=depth, seed=seed, game_id=game_id, step=step)
+        plies.append(packed_ply(game_id, state.plies, ply))
+        state = game.play(state, ply.action)
+    ending = game.ending(state)
+    assert ending is not None, "a game with an outcome has an ending"
+    return AlphaBetaGame(plies, outcome, ending)
+
+
+def _play(game: Rules, state: State, *, depth: int, seed: int, game_id: int, step: int) -> PlyRecord:
+    number, player = state.plies, game.player(state)
+    if uniform(seed, game_id, number, "random move") < RANDOM_SHARE:
+        actions = game.legal_actions(state)
+        action = int(actions[int(uniform(seed, game_id, number, "move") * len(actions))])
+        return _ply(action, player, step, 0.0, PlyFlag.RECORDED, is_learned=False)
+    found = game.alpha_beta(state, depth=depth, seed=seed, game=game_id)
+    if found.result:
+        value, flags = found.result, PlyFlag.RECORDED | PlyFlag.EVALUATED
+    elif game.description.material:
+        value, flags = math.tanh(found.material / SCALE), PlyFlag.RECORDED | PlyFlag.EVALUATED
+    else:
+        value, flags = 0.0, PlyFlag.RECORDED
+    return _ply(found.action, player, step, value, flags, is_learned=True)
+
+
+def _ply(action: int, player: int, step: int, value: float, flags: PlyFlag, *, is_learned: bool) -> PlyRecord:
+    return PlyRecord(
+        action=action,
+        player=player,
+        checkpoint_step=step,
+        search_value=value,
+        net_value=0.0,
+        num_simulations=0,
+        flags=flags,
+        target=policy_target([action], [1.0], [1]) if is_learned else NO_TARGET,
+    )

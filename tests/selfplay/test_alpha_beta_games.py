@@ -1,0 +1,153 @@
+"""Games of an alpha-beta search, with which self-play begins: each move searched again; when the network takes over."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from zerosum.base.errors import SettingsError
+from zerosum.evaluators import Evaluations
+from zerosum.games import make, start_state
+from zerosum.replay.records import PlyFlag
+from zerosum.search import SearchConfig
+from zerosum.selfplay import SelfplayConfig
+from zerosum.selfplay.alpha_beta import RANDOM_SHARE, depth_at
+from zerosum.selfplay.effort import PlayingNetwork
+from zerosum.selfplay.worker import MemoryLog, SelfplayTask, SelfplayWorker
+
+SEED = 5
+
+
+class Uniform:
+    """An evaluator without an opinion, which counts its batches."""
+
+    def __init__(self) -> None:
+        self.num_batches = 0
+
+    def evaluate(self, leaves):
+        self.num_batches += 1
+        logits = np.zeros(leaves.legal_offsets[-1], np.float32)
+        return Evaluations(leaves, logits, np.zeros(len(leaves), np.float32))
+
+
+def task_of(name: str, *, progress=lambda: 0.0, evaluator=None, **settings) -> SelfplayTask:
+    config = SelfplayConfig(**{"games_per_worker": 4, "alphabeta": "2@0, 0@0.5", "opening_share": 0.5} | settings)
+    return SelfplayTask(
+        game=make(name),
+        search=SearchConfig(num_simulations=4, root_noise_alpha=1.0),
+        config=config,
+        evaluator=evaluator or Uniform(),
+        log=MemoryLog(),
+        seed=SEED,
+        settings_hash="",
+        game_ids=itertools.count(),
+        network=lambda: PlayingNetwork(3, progress()),
+    )
+
+
+def played(task: SelfplayTask, number: int):
+    worker, games = SelfplayWorker(task), []
+    worker.play_until(lambda: len(games) >= number, games.append)
+    return games
+
+
+@pytest.mark.parametrize("name", ["minishogi", "gomoku(size=7)"])
+def test_moves_values_and_targets_are_those_of_the_search(name: str):
+    game, learned, random, unknown = make(name), 0, 0, 0
+    for record in played(task_of(name), 12):
+        state = start_state(game, record.start)
+        num_opening = int(np.count_nonzero(record.plies["flags"] & int(PlyFlag.OPENING)))
+        for index in range(record.num_plies):
+            ply = record.ply(index)
+            assert ply.player == game.player(state)
+            if index >= num_opening:
+                assert (ply.checkpoint_step, ply.num_simulations, ply.net_value) == (3, 0, 0.0)
+                found = game.alpha_beta(state, depth=2, seed=SEED, game=record.game_id)
+                has_value = bool(game.description.material) or found.result
+                if ply.target.size:
+                    learned += 1
+                    assert (ply.target["action"].tolist(), ply.target["probability"].tolist()) == ([found.action], [1])
+                    assert ply.action == found.action
+                else:
+                    random += 1
+                    assert ply.flags == PlyFlag.RECORDED
+                if PlyFlag.EVALUATED in ply.flags:
+                    expected = found.result or math.tanh(found.material / 5)
+                    assert ply.search_value == pytest.approx(expected, abs=1e-6)
+                    assert ply.action == found.action and has_value
+                else:
+                    assert ply.flags == PlyFlag.RECORDED and ply.search_value == 0
+                    unknown += not has_value and bool(ply.target.size)
+            state = game.play(state, ply.action)
+        assert (record.outcome, record.ending) == (game.outcome(state), game.ending(state))
+    assert learned > 20
+    assert 0.5 < random / (RANDOM_SHARE * (random + learned)) < 2
+    assert (unknown > 0) == (name != "minishogi")
+
+
+def test_games_are_functions_of_their_numbers():
+    first, second = (played(task_of("minishogi"), 6) for _ in range(2))
+    actions = [[record.plies["action"].tolist() for record in records] for records in (first, second)]
+    assert actions[0] == actions[1]
+    assert len({tuple(moves) for moves in actions[0]}) == 6
+
+
+def test_the_network_takes_over_at_its_stage():
+    progress, evaluator = [0.0], Uniform()
+    task = task_of("minishogi", progress=lambda: progress[0], evaluator=evaluator)
+    worker, games = SelfplayWorker(task), []
+    worker.play_until(lambda: len(games) >= 3, games.append)
+    assert evaluator.num_batches == 0
+    assert worker.counts.games == 3 and worker.counts.plies == sum(
+        np.count_nonzero((game.plies["flags"] & int(PlyFlag.OPENING)) == 0) for game in games
+    )
+    progress[0] = 0.5
+    worker.play_until(lambda: len(games) >= 8, games.append)
+    assert evaluator.num_batches > 0
+    for game in games[3:]:
+        assert not (game.plies["flags"] & int(PlyFlag.RECORDED)).any()
+    assert [game.game_id for game in games[:3]] == [0, 1, 2]
+
+
+def test_no_game_is_in_flight_between_games_of_the_search():
+    worker, games = SelfplayWorker(task_of("minishogi")), []
+    worker.play_until(lambda: len(games) >= 3, games.append)
+    worker.play_out(lambda: False, games.append)
+    assert len(games) == 3
+
+
+def test_games_in_flight_wait_for_the_network():
+    """A game that a kill has interrupted goes on when the network plays."""
+    network = task_of("minishogi", alphabeta="")
+    SelfplayWorker(network).play_batch()
+    assert isinstance(network.log, MemoryLog)
+    running, progress = dict(network.log._running), [0.0]
+    task = task_of("minishogi", progress=lambda: progress[0])
+    task = replace(task, game_ids=itertools.count(100), log=MemoryLog(dict(running)))
+    worker, games = SelfplayWorker(task, running=list(running.values())), []
+    worker.play_until(lambda: len(games) >= 2, games.append)
+    assert [game.game_id for game in games] == [100, 101]
+    progress[0] = 0.5
+    worker.play_until(lambda: len(games) >= 12, games.append)
+    assert running and set(running) <= {game.game_id for game in games[2:]}
+
+
+@pytest.mark.parametrize(
+    ("stages", "error"),
+    [
+        ("65@0", r"selfplay.alphabeta: '65' is not a depth from 0 to 64"),
+        ("-1@0", r"selfplay.alphabeta: '-1' is not a depth"),
+        ("deep@0", r"selfplay.alphabeta: 'deep' is not a depth"),
+        ("3", r"selfplay.alphabeta: '3' has no '@'"),
+        ("3@0.1", r"the first stage, '3@0.1', begins at 0.1, expected 0"),
+    ],
+)
+def test_stages_that_cannot_be_read_are_refused(stages: str, error: str):
+    with pytest.raises(SettingsError, match=error):
+        SelfplayConfig(alphabeta=stages)
+
+
+def test_the_depth_is_that_of_the_stage():
+    assert [depth_at("3@0, 2@0.1, 0@0.2", progress) for progress in (0, 0.09, 0.1, 0.2, 1)] == [3, 3, 2, 0, 0]
