@@ -27,7 +27,17 @@ def page(plan: Plan, sourced: Sourced, *, price: float | None = None) -> str:
         price: Price of a machine for an hour, in any currency.
     """
     return "\n".join(
-        [*_summary(plan, price), "", *_loads(plan), "", *_growth(plan, price), "", *_paper(), "", *_notes(plan, sourced)]
+        [
+            *_summary(plan, price),
+            "",
+            *_loads(plan),
+            "",
+            *_growth(plan, price),
+            "",
+            *_paper(),
+            "",
+            *_notes(plan, sourced),
+        ]
     )
 
 

@@ -13,18 +13,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zerosum._core import MAX_ALPHA_BETA_DEPTH, uniform
+from zerosum._core import MAX_ALPHA_BETA_DEPTH
 from zerosum.base.stages import Stage, parse_stages, stage_at
 from zerosum.games import Rules, State
-from zerosum.replay.records import NO_TARGET, GameRecord, PackedPly, PlyFlag, PlyRecord, packed_ply, policy_target
+from zerosum.replay.records import GameRecord, PackedPly, PlyFlag, PlyRecord, packed_ply, policy_target
 from zerosum.selfplay.material import SCALE
 
 EXAMPLE = "3@0, 0@0.1"
 SAMPLES_PER_POSITION = 1.0
 """Samples that the learner draws for each position of these games, which cost less than a sample. Their targets are one
 move of often several equal ones, so more samples would teach them by heart (docs/log.md)."""
-RANDOM_SHARE = 0.1
-"""Share of random moves, so that the network sees what follows a mistake. They are not learned from."""
 
 
 @functools.lru_cache
@@ -84,7 +82,7 @@ def play_game(game: Rules, state: State, *, depth: int, seed: int, game_id: int,
     """
     plies: list[PackedPly] = []
     while (outcome := game.outcome(state)) is None:
-        ply = _play(game, state, depth=depth, seed=seed, game_id=game_id, step=step)
+        ply = _ply(game, state, depth=depth, seed=seed, game_id=game_id, step=step)
         plies.append(packed_ply(game_id, state.plies, ply))
         state = game.play(state, ply.action)
     ending = game.ending(state)
@@ -92,30 +90,16 @@ def play_game(game: Rules, state: State, *, depth: int, seed: int, game_id: int,
     return AlphaBetaGame(plies, outcome, ending)
 
 
-def _play(game: Rules, state: State, *, depth: int, seed: int, game_id: int, step: int) -> PlyRecord:
-    number, player = state.plies, game.player(state)
-    if uniform(seed, game_id, number, "random move") < RANDOM_SHARE:
-        actions = game.legal_actions(state)
-        action = int(actions[int(uniform(seed, game_id, number, "move") * len(actions))])
-        return _ply(action, player, step, 0.0, PlyFlag.RECORDED, is_learned=False)
+def _ply(game: Rules, state: State, *, depth: int, seed: int, game_id: int, step: int) -> PlyRecord:
     found = game.alpha_beta(state, depth=depth, seed=seed, game=game_id)
-    if found.result:
-        value, flags = found.result, PlyFlag.RECORDED | PlyFlag.EVALUATED
-    elif game.description.material:
-        value, flags = math.tanh(found.material / SCALE), PlyFlag.RECORDED | PlyFlag.EVALUATED
-    else:
-        value, flags = 0.0, PlyFlag.RECORDED
-    return _ply(found.action, player, step, value, flags, is_learned=True)
-
-
-def _ply(action: int, player: int, step: int, value: float, flags: PlyFlag, *, is_learned: bool) -> PlyRecord:
+    has_value = bool(found.result or game.description.material)
     return PlyRecord(
-        action=action,
-        player=player,
+        action=found.action,
+        player=game.player(state),
         checkpoint_step=step,
-        search_value=value,
+        search_value=found.result or math.tanh(found.material / SCALE),
         net_value=0.0,
         num_simulations=0,
-        flags=flags,
-        target=policy_target([action], [1.0], [1]) if is_learned else NO_TARGET,
+        flags=PlyFlag.RECORDED | PlyFlag.EVALUATED if has_value else PlyFlag.RECORDED,
+        target=policy_target([found.action], [1.0], [1]),
     )
