@@ -129,6 +129,15 @@ def records() -> list[GameRecord]:
     return list(play(resigning_task(), 250)[1].values())
 
 
+def test_games_of_an_alpha_beta_search_teach_nothing() -> None:
+    networks = [game_of([-0.75, -0.9], 1.0, game_id=number) for number in range(20)]
+    played = [replace(game, plies=game.plies.copy()) for game in networks]
+    for game in played:
+        game.plies["flags"] = PlyFlag.RECORDED | PlyFlag.EVALUATED
+    alone, with_others = (Resignation(ALL, seed=0, games=games) for games in (networks, [*networks, *played]))
+    assert str(alone) == str(with_others) and alone.threshold == with_others.threshold is not None
+
+
 def test_a_side_that_is_lost_resigns_unless_the_game_is_played_out(records: list[GameRecord]) -> None:
     config = resigning_task().config
     resigned = [record for record in records if record.ending == RESIGNATION]

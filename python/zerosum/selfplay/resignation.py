@@ -18,6 +18,7 @@ import numpy as np
 
 from zerosum._core import uniform
 from zerosum.replay.records import GameRecord
+from zerosum.selfplay.alpha_beta import is_of_alpha_beta
 
 if TYPE_CHECKING:
     from zerosum.selfplay.worker import SelfplayConfig
@@ -51,8 +52,8 @@ class Resignation:
             self.take(record)
 
     def take(self, record: GameRecord) -> None:
-        """Learn from a finished game, if it was played out."""
-        if not is_played_out(self._config, seed=self._seed, game_id=record.game_id):
+        """Learn from a finished game of the network, if it was played out."""
+        if is_of_alpha_beta(record) or not is_played_out(self._config, seed=self._seed, game_id=record.game_id):
             return
         with self._lock:
             self._lowest.append(lowest_value(record))
