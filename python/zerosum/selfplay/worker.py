@@ -108,9 +108,9 @@ class SelfplayConfig:
     )
     alphabeta: str = setting(
         "",
-        "depth of the alpha-beta search that plays the games in place of the network's searches, as DEPTH@BUDGET:"
-        " '3@0, 0@0.1' has one of three plies play until 10 % of the budget are used; it counts material where the game"
-        " has it (docs/games.md), and a run with it does not learn from its own games alone (paper: '')",
+        "depth in plies of an alpha-beta search that plays in place of the network's searches, as DEPTH@BUDGET: with"
+        " '3@0, 0@0.1' it plays the games until 10 % of the budget are used. It counts material where the game has it"
+        " (docs/games.md), so a run with it does not learn from the rules alone (paper: '')",
     )
     resign_false_positives: float | None = setting(
         None,
