@@ -390,7 +390,7 @@ def test_games_of_an_alpha_beta_search_repeat() -> None:
     assert all("the network of step 1 plays itself" in plain.fault(game) for game in games)
     game = max(games, key=lambda game: game.num_plies)
     other = changed(game, game.num_plies - 1, "search_value", 0.5)
-    assert check.fault(other) == "has other plies than its alpha-beta search"
+    assert check.fault(other) == f"has another ply {game.num_plies - 1} than its alpha-beta search"
     late_games = [replace(game, plies=_of_step(game.plies, 2)) for game in games]
     assert all("the network of step 2 plays itself" in check.fault(game) for game in late_games)
     check.close()

@@ -101,11 +101,12 @@ def test_the_network_takes_over_at_its_stage():
     assert [game.game_id for game in games[:3]] == [0, 1, 2]
 
 
-def test_no_game_is_in_flight_between_games_of_the_search():
+def test_the_game_of_the_search_is_played_out_and_no_other_begins():
     worker, games = SelfplayWorker(task_of("minishogi")), []
     worker.play_until(lambda: len(games) >= 3, games.append)
+    assert not worker.play_batch()
     worker.play_out(lambda: False, games.append)
-    assert len(games) == 3
+    assert [game.game_id for game in games] == [0, 1, 2, 3]
 
 
 def test_games_in_flight_wait_for_the_network():

@@ -25,7 +25,7 @@ from zerosum.replay.records import PlyFlag, PlyRecord, RunningGame, packed_ply, 
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import Root
 from zerosum.selfplay import SelfplayConfig
-from zerosum.selfplay.alpha_beta import depth_at, is_of_alpha_beta, play_game
+from zerosum.selfplay.alpha_beta import AlphaBetaGame, depth_at, is_of_alpha_beta
 from zerosum.selfplay.effort import Effort, PlayingNetwork
 from zerosum.selfplay.material import seeing_material
 from zerosum.selfplay.resignation import RESIGNATION, is_played_out
@@ -242,9 +242,11 @@ class SearchCheck:
             return f"was played by an alpha-beta search, and the network of step {step} plays itself"
         for action in record.plies["action"][:num_opening].tolist():
             state = self._game.play(state, action)
-        again = play_game(self._game, state, depth=depth, seed=self._seed, game_id=record.game_id, step=step)
-        plies = [packed_ply(record.game_id, index, record.ply(index)) for index in range(num_opening, record.num_plies)]
-        return "" if plies == list(again.plies) else "has other plies than its alpha-beta search"
+        again = AlphaBetaGame(self._game, state, depth, self._seed, record.game_id, step)
+        for index in range(num_opening, record.num_plies):
+            if packed_ply(record.game_id, index, record.ply(index)) != again.play():
+                return f"has another ply {index} than its alpha-beta search"
+        return ""
 
     def _opening(self, record: GameRecord) -> list[int]:
         """The random moves with which a game of this number begins."""

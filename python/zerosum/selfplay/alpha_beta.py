@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zerosum._core import MAX_ALPHA_BETA_DEPTH
@@ -59,47 +58,34 @@ def is_of_alpha_beta(record: GameRecord) -> bool:
     return bool(flags.size) and bool(flags[-1] & int(PlyFlag.RECORDED))
 
 
-@dataclass(frozen=True)
+@dataclass
 class AlphaBetaGame:
-    """The plies of a game from its opening on, packed, and how it ended."""
+    """A game of the search, played a move at a time: a pure function of these values.
 
-    plies: Sequence[PackedPly]
-    outcome: float
-    """The first player's result, in [-1, 1]."""
-    ending: str
-
-
-def play_game(game: Rules, state: State, *, depth: int, seed: int, game_id: int, step: int) -> AlphaBetaGame:
-    """Play a game to its end from `state`, which is not over: a pure function of the arguments.
-
-    Args:
-        game: The rules.
-        state: The position after the opening.
-        depth: Plies that the search looks ahead, at least 1.
-        seed: The run's seed, which keys all draws with the number of the game.
-        game_id: The number of the game.
-        step: The learner step to record.
+    `step` is the learner step that its plies name.
     """
-    plies: list[PackedPly] = []
-    while (outcome := game.outcome(state)) is None:
-        ply = _ply(game, state, depth=depth, seed=seed, game_id=game_id, step=step)
-        plies.append(packed_ply(game_id, state.plies, ply))
-        state = game.play(state, ply.action)
-    ending = game.ending(state)
-    assert ending is not None, "a game with an outcome has an ending"
-    return AlphaBetaGame(plies, outcome, ending)
 
+    game: Rules
+    state: State
+    depth: int
+    seed: int
+    game_id: int
+    step: int
 
-def _ply(game: Rules, state: State, *, depth: int, seed: int, game_id: int, step: int) -> PlyRecord:
-    found = game.alpha_beta(state, depth=depth, seed=seed, game=game_id)
-    has_value = bool(found.result or game.description.material)
-    return PlyRecord(
-        action=found.action,
-        player=game.player(state),
-        checkpoint_step=step,
-        search_value=found.result or math.tanh(found.material / SCALE),
-        net_value=0.0,
-        num_simulations=0,
-        flags=PlyFlag.RECORDED | PlyFlag.EVALUATED if has_value else PlyFlag.RECORDED,
-        target=policy_target([found.action], [1.0], [1]),
-    )
+    def play(self) -> PackedPly:
+        """Play the search's move, unless the game is over, and return the ply."""
+        game, state = self.game, self.state
+        found = game.alpha_beta(state, depth=self.depth, seed=self.seed, game=self.game_id)
+        has_value = bool(found.result or game.description.material)
+        ply = PlyRecord(
+            action=found.action,
+            player=game.player(state),
+            checkpoint_step=self.step,
+            search_value=found.result or math.tanh(found.material / SCALE),
+            net_value=0.0,
+            num_simulations=0,
+            flags=PlyFlag.RECORDED | PlyFlag.EVALUATED if has_value else PlyFlag.RECORDED,
+            target=policy_target([found.action], [1.0], [1]),
+        )
+        self.state = game.play(state, found.action)
+        return packed_ply(self.game_id, state.plies, ply)

@@ -22,7 +22,7 @@ from zerosum.games.rules import drawn_start, measure_game
 from zerosum.network import Checkpoint
 from zerosum.replay.records import GameHeader, GameRecord, PackedPly, PlyFlag, RunningGame
 from zerosum.search import SearchConfig, new_search
-from zerosum.selfplay.alpha_beta import depth_at, depth_stages, play_game
+from zerosum.selfplay.alpha_beta import AlphaBetaGame, depth_at, depth_stages
 from zerosum.selfplay.archive import Archive, ArchivedPosition, begins_in_archive
 from zerosum.selfplay.effort import Effort, EffortPlan, PlayingNetwork, effort_stages
 from zerosum.selfplay.material import material_stages, seeing_material
@@ -283,16 +283,22 @@ class SelfplayWorker:
         self._cached_step = -1
         self._ended: list[GameRecord] = []
         self._num_playing, self._is_closing = 0, False
+        self._alpha_beta: tuple[GameHeader, AlphaBetaGame] | None = None
+        """The alpha-beta search's game under way."""
+        if not self._depth:
+            self._start_games()
 
     def play_batch(self) -> list[GameRecord]:
         """Evaluate one batch and play the moves that it decides. Returns the games that ended.
 
-        While `config.alphabeta` has a depth, an alpha-beta search plays a whole game instead, and games that were in
-        flight before wait.
+        While `config.alphabeta` has a depth, an alpha-beta search plays a move instead, in one game at a time, and
+        games that were in flight before wait.
         """
         if not self._headers:
-            if depth := depth_at(self._task.config.alphabeta, self._task.network().progress):
-                return self._play_alpha_beta(depth)
+            if self._alpha_beta is None and (depth := self._depth):
+                self._alpha_beta = self._begin_alpha_beta(depth)
+            if self._alpha_beta is not None:
+                return self._play_alpha_beta(*self._alpha_beta)
             self._start_games()
         if self._task.search.cache_positions and self._cached_step != (step := self._task.network().step):
             # The cached evaluations are another network's.
@@ -322,9 +328,15 @@ class SelfplayWorker:
     def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
         """Play the games in flight to their ends and begin no others; the worker has then ended."""
         self._is_closing = True
-        while self._num_playing and not is_enough():
+        while (self._num_playing or self._alpha_beta is not None) and not is_enough():
             for record in self.play_batch():
                 take(record)
+
+    @property
+    def _depth(self) -> int:
+        """The depth of the alpha-beta search that plays now; 0 for the network's searches."""
+        stages = self._task.config.alphabeta
+        return depth_at(stages, self._task.network().progress) if stages else 0
 
     def _start_games(self) -> None:
         """Put a game at each tree's root."""
@@ -334,17 +346,19 @@ class SelfplayWorker:
             self._headers.append(header)
             self._in_flight.start(tree, header.game_id, num_opening_plies, self._next_search())
 
-    def _play_alpha_beta(self, depth: int) -> list[GameRecord]:
-        """Play and record a game of the alpha-beta search."""
+    def _begin_alpha_beta(self, depth: int) -> tuple[GameHeader, AlphaBetaGame]:
+        """Begin a game of the alpha-beta search."""
         task, header = self._task, self._task.new_header()
         state, opening = self._opening(header)
         task.log.start_game(header, opening)
-        played = play_game(
-            task.game, state, depth=depth, seed=task.seed, game_id=header.game_id, step=task.network().step
-        )
-        task.log.add_plies([header.game_id] * len(played.plies), played.plies)
-        self.counts.plies += len(played.plies)
-        self._finish(header, outcome=played.outcome, ending=played.ending)
+        return header, AlphaBetaGame(task.game, state, depth, task.seed, header.game_id, task.network().step)
+
+    def _play_alpha_beta(self, header: GameHeader, playing: AlphaBetaGame) -> list[GameRecord]:
+        """Play and record a move of the alpha-beta search's game. Returns the game if it has ended."""
+        self._task.log.add_plies([playing.game_id], [playing.play()])
+        self.counts.plies += 1
+        if self._finish_by_rules(header, playing.state):
+            self._alpha_beta = None
         ended, self._ended = self._ended, []
         return ended
 
