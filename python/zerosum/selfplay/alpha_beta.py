@@ -1,7 +1,7 @@
 """Games of an alpha-beta search, with which self-play may begin.
 
 A new network's searches see little, and their games teach little: in chess and shogi they lose a queen without noticing
-it. An alpha-beta search of two or three plies that counts material does notice, and plays hundreds of moves in the time
+it. An alpha-beta search of two or three plies that counts material does notice, and plays dozens of moves in the time
 of one search by a network. With `selfplay.alphabeta` such games come first, and the network's own searches take over
 where they end. The network learns the moves, the values and the results, as it learns from games of people.
 """
