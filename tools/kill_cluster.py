@@ -187,7 +187,9 @@ def _hit(cluster: Any, victim: str, status: ClusterStatus, generator: np.random.
             return _cut(cluster, node)
         _replace(cluster, node)
         return None
-    pids = processes_named(OTHERS[victim]) if victim in OTHERS else [one.pid for one in status.actors if one.pid]
+    pids = (
+        processes_named(OTHERS[victim], cluster) if victim in OTHERS else [one.pid for one in status.actors if one.pid]
+    )
     _signal(pids[generator.integers(len(pids))], signal.SIGSTOP if victim == "hung" else signal.SIGKILL)
     return None
 
@@ -199,8 +201,7 @@ def _replace(cluster: Any, node: Any) -> None:
 
 def _cut(cluster: Any, node: Any) -> Callable[[], None]:
     """Stop all processes of a node; returns what continues them and lets another node join."""
-    roots = [info.process.pid for infos in node.all_processes.values() for info in infos]
-    pids = [pid for root in roots for pid in processes_under(root)]
+    pids = processes_of(node)
     for pid in pids:
         _signal(pid, signal.SIGSTOP)
 
@@ -218,26 +219,37 @@ def _signal(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def processes_named(start: str) -> list[int]:
-    """The processes whose name begins so, once there are any. Raises AssertionError after `LONGEST_WAIT_S`."""
+def processes_named(start: str, cluster: Any) -> list[int]:
+    """The processes of a cluster whose name begins so, once there are any.
+
+    Raises AssertionError after `LONGEST_WAIT_S`. The machine may have other clusters, whose actors have the same names.
+    """
     until = time.monotonic() + LONGEST_WAIT_S
     while time.monotonic() < until:
         names = {}
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            with contextlib.suppress(OSError):
-                names[int(path.parent.name)] = path.read_text(errors="replace")
+        for node in (cluster.head_node, *cluster.worker_nodes):
+            for pid in processes_of(node):
+                with contextlib.suppress(OSError):
+                    names[pid] = Path(f"/proc/{pid}/cmdline").read_text(errors="replace")
         if pids := [pid for pid, name in names.items() if name.startswith(start)]:
             return pids
         time.sleep(0.1)
     raise AssertionError(f"no process {start}* for {LONGEST_WAIT_S:.0f} seconds")
 
 
+def processes_of(node: Any) -> list[int]:
+    """All processes of a node of the cluster."""
+    roots = [info.process.pid for infos in node.all_processes.values() for info in infos]
+    return [pid for root in roots for pid in processes_under(root)]
+
+
 def processes_under(pid: int) -> Iterator[int]:
     """A process and all its descendants."""
     yield pid
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in task.read_text().split():
-            yield from processes_under(int(child))
+        with contextlib.suppress(OSError):  # the process has ended
+            for child in task.read_text().split():
+                yield from processes_under(int(child))
 
 
 def _check(run: Path, before: Found, status: ClusterStatus, summary: Summary, write: Write) -> Found:
