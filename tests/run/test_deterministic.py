@@ -115,10 +115,10 @@ def kill(monkeypatch: pytest.MonkeyPatch) -> Kill:
     return set_kill
 
 
-def die(run: Path, kill: Kill, name: str, count: int, *, steps: int = STEPS) -> None:
+def die(run: Path, kill: Kill, name: str, count: int, *overrides: str, steps: int = STEPS) -> None:
     kill(name, count)
     with pytest.raises(Killed):
-        go_on(run, steps=steps)
+        go_on(run, *overrides, steps=steps)
     kill("", 0)
 
 
@@ -172,10 +172,7 @@ def test_games_of_an_alpha_beta_search_repeat_after_a_kill(tmp_path: Path, kill:
         "from now on the network plays self-play's games",
     ]
     for count in (2 * 8, 2 * 12):
-        kill("step", count)
-        with pytest.raises(Killed):
-            go_on(tmp_path / "run", *asked)
-    kill("", 0)
+        die(tmp_path / "run", kill, "step", count, *asked)
     assert load_checkpoint(tmp_path / "run").info.step >= 12
     go_on(tmp_path / "run")
     assert_same(tmp_path / "run", tmp_path / "whole")
@@ -196,10 +193,7 @@ def test_starts_from_the_archive_and_stages_repeat_after_a_kill(tmp_path: Path, 
     """What they depend on, the newest games and the network's progress, is restored."""
     asked = ("selfplay.archive_share=0.3", "selfplay.stages=8/16/0.25@0, 12/6/0.5@0.4")
     go_on(tmp_path / "whole", *asked)
-    kill("step", 2 * 16)
-    with pytest.raises(Killed):
-        go_on(tmp_path / "run", *asked)
-    kill("", 0)
+    die(tmp_path / "run", kill, "step", 2 * 16, *asked)
     assert load_checkpoint(tmp_path / "run").info.step >= 12
     go_on(tmp_path / "run")
     assert_same(tmp_path / "run", tmp_path / "whole")
