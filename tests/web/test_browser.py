@@ -48,11 +48,12 @@ def visit(browser: Any, site: tuple[str, House]) -> Iterator[Open]:
     """Opens pages; a page that says an error in its console, or asks another host for anything, fails the test."""
     contexts, troubles = [], []
 
-    def open_page(where: str, *, size: dict[str, int] = DESKTOP, dark: bool = False) -> Any:
+    def open_page(where: str, *, size: dict[str, int] = DESKTOP, dark: bool = False, script: str = "") -> Any:
         context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light", reduced_motion="reduce")
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(30_000)
+        page.add_init_script(script)
         page.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
         page.on("pageerror", lambda error: troubles.append(str(error)))
         page.on(
@@ -459,6 +460,17 @@ def test_a_run_is_watched(visit: Open) -> None:
     page.wait_for_url(re.compile("vs=tiny"))
     page.locator("[data-cell].column").first.click()
     history(page, 2)
+
+
+@pytest.mark.parametrize("where", ["learn?scenario=trap", "search?game=tictactoe"])
+def test_a_press_before_the_program_answered_is_not_lost(visit: Open, where: str) -> None:
+    page = visit(
+        f"#/{where}",
+        script="""const send = WebSocket.prototype.send;
+        WebSocket.prototype.send = function (text) { setTimeout(() => send.call(this, text), 500); };""",
+    )
+    page.get_by_role("button", name="Ten simulations").click()
+    says(page, "Simulation 10")
 
 
 def test_pictures_of_the_documentation(visit: Open) -> None:
