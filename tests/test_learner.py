@@ -15,6 +15,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from batches_for_tests import legal_mask_of, policies_of
 from zerosum.base.errors import SettingsError
 from zerosum.games import make
 from zerosum.learner import (
@@ -58,7 +59,7 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-def make_batch(size: int, seed: int) -> Batch:
+def make_batch(size: int, seed: int, *, copies: int = 1) -> Batch:
     """Random positions of Connect Four, some with full columns, and targets without meaning."""
     choose, generator = random.Random(seed), np.random.default_rng(seed)
     states = []
@@ -69,20 +70,21 @@ def make_batch(size: int, seed: int) -> Batch:
                 state = GAME.play(state, choose.choice(legal))
         if GAME.legal_actions(state):
             states.append(state)
-    leaves = GAME.encode(states)
+    leaves, size = GAME.encode(states * copies), size * copies
     policy_target = np.where(leaves.legal_mask(), generator.exponential(size=(size, 7)), 0)
     policy_target[:, choose.randrange(7)] = 0  # as a move without visits
     policy_target[policy_target.sum(axis=1) == 0] = leaves.legal_mask()[policy_target.sum(axis=1) == 0]
     targets = {
-        "policy": (policy_target / policy_target.sum(axis=1, keepdims=True)).astype(np.float32),
         "value": generator.choice(np.array([-1, -0.5, 0, 1], np.float32), size=size),
         "draws": generator.integers(0, 2, size).astype(np.float32),
     }
     targets["owners"] = generator.choice(np.array([-1, 0, 1], np.float32), size=(size, 42))
-    return Batch(planes=leaves.planes(), legal_mask=leaves.legal_mask(), targets=targets)
+    policies = policies_of(policy_target / policy_target.sum(axis=1, keepdims=True))
+    return Batch.of(leaves, GAME.spec, policies, targets)
 
 
 BATCH = make_batch(16, seed=0)
+LEGAL, POLICY = legal_mask_of(BATCH), BATCH.policies.dense(7)
 
 
 def new_learner(config: LearnerConfig = PLAIN, network: NetworkConfig = SMALL, seed: int = 0) -> Learner:
@@ -111,20 +113,20 @@ def policy_twin(logits: np.ndarray, target: np.ndarray, legal: np.ndarray) -> li
 @pytest.mark.parametrize("is_masked", [True, False])
 def test_policy_loss_equals_its_twin(is_masked: bool) -> None:
     logits = np.random.default_rng(1).standard_normal((16, 7)) * 3
-    legal = BATCH.legal_mask if is_masked else np.ones_like(BATCH.legal_mask)
-    tensors = [torch.from_numpy(array) for array in (logits, BATCH.targets["policy"], BATCH.legal_mask)]
+    legal = LEGAL if is_masked else np.ones_like(LEGAL)
+    tensors = [torch.from_numpy(array) for array in (logits, POLICY, LEGAL)]
     loss = policy_loss(tensors[0], tensors[1], tensors[2] if is_masked else None)
-    np.testing.assert_allclose(loss.numpy(), policy_twin(logits, BATCH.targets["policy"], legal), rtol=1e-6)
+    np.testing.assert_allclose(loss.numpy(), policy_twin(logits, POLICY, legal), rtol=1e-6)
 
 
 def test_illegal_moves_get_no_gradient_and_spoil_none() -> None:
-    assert not BATCH.legal_mask.all(), "the batch has illegal moves"
+    assert not LEGAL.all(), "the batch has illegal moves"
     logits = torch.zeros(16, 7, requires_grad=True)
-    legal = torch.from_numpy(BATCH.legal_mask)
-    policy_loss(logits, torch.from_numpy(BATCH.targets["policy"]), legal).sum().backward()
+    legal = torch.from_numpy(LEGAL)
+    policy_loss(logits, torch.from_numpy(POLICY), legal).sum().backward()
     assert logits.grad is not None
-    expected = BATCH.legal_mask / BATCH.legal_mask.sum(axis=1, keepdims=True) - BATCH.targets["policy"]
-    np.testing.assert_allclose(logits.grad.numpy(), np.where(BATCH.legal_mask, expected, 0), atol=1e-6)
+    expected = POLICY.sum(axis=1, keepdims=True) * LEGAL / LEGAL.sum(axis=1, keepdims=True) - POLICY
+    np.testing.assert_allclose(logits.grad.numpy(), np.where(LEGAL, expected, 0), atol=1e-6)
 
 
 def test_value_losses_by_hand() -> None:
@@ -177,8 +179,10 @@ def test_a_report_says_what_the_step_saw_before_it(value_head: str) -> None:
     """A new network has no opinion: uniform over the legal moves, value 0."""
     report = new_learner(network=replace(SMALL, value_head=value_head)).step(BATCH, progress=0.0)
     z = BATCH.targets["value"]
-    assert report.measures["policy_loss"] == pytest.approx(np.log(BATCH.legal_mask.sum(axis=1)).mean(), rel=1e-5)
-    assert report.measures["policy_entropy"] == pytest.approx(entropy(BATCH.targets["policy"]).mean(), rel=1e-5)
+    assert report.measures["policy_loss"] == pytest.approx(
+        (POLICY.sum(axis=1) * np.log(LEGAL.sum(axis=1))).mean(), rel=1e-5
+    )
+    assert report.measures["policy_entropy"] == pytest.approx(entropy(POLICY).mean(), rel=1e-5)
     assert report.measures["value_error"] == pytest.approx((z**2).mean(), rel=1e-5)
     assert report.measures["value_loss"] == pytest.approx(
         (z**2).mean() if value_head == "scalar" else np.log(3), rel=1e-5
@@ -276,14 +280,12 @@ def test_a_draw_is_told_from_an_even_fight(draw_target: str, search_value_weight
     results = [np.where(is_drawn, 0, (1 - search_value_weight) * sign).astype(np.float32) for sign in (1, -1)]
     targets = {name: np.concatenate([target] * 2) for name, target in BATCH.targets.items()}
     targets |= {"value": np.concatenate(results), "draws": np.concatenate([is_drawn] * 2).astype(np.float32)}
-    both = Batch(
-        planes=np.concatenate([BATCH.planes] * 2), legal_mask=np.concatenate([BATCH.legal_mask] * 2), targets=targets
-    )
+    both = replace(make_batch(16, seed=0, copies=2), targets=targets)
     for _ in range(150):
         learner.step(both, progress=0.0)
     network = ResidualTower(config, SHAPE, learner.weights()).train()  # on the batch it learned from
     with torch.inference_mode():
-        output = network(torch.from_numpy(both.planes))
+        output = network(torch.from_numpy(both.planes()))
     draws = output.logits["value"].softmax(dim=1)[:16, 1].numpy()
     assert draws[is_drawn].min() > 0.9
     np.testing.assert_allclose(draws[~is_drawn], search_value_weight if draw_target == "value" else 0, atol=0.1)

@@ -22,7 +22,8 @@ from zerosum.base.settings import check, setting
 from zerosum.evaluators.device import torch_device
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.growing import grown_weights, padded
-from zerosum.network.heads import Head
+from zerosum.network.heads import POLICY, Head
+from zerosum.network.plane_bits import PlaneBits
 from zerosum.network.weights import weight_shapes
 from zerosum.replay import Batch
 
@@ -217,6 +218,7 @@ class Learner:
         self._autocast = _autocast(config.precision, self._device)
         self._num_parts = num_parts
         self._forward: Any = self._network if num_parts == 1 else _data_parallel(self._network)
+        self._plane_bits: PlaneBits | None = None  # of the game, which the first batch tells
         self._optimizer = self._make_optimizer()
         self._average = self._tensors(weights) if config.average_steps else None
 
@@ -232,10 +234,7 @@ class Learner:
         rate = learning_rate(self.config, step=self.step_number, progress=progress)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
-        planes_BCHW = torch.from_numpy(batch.planes).to(self._device, memory_format=torch.channels_last)
-        targets = {name: torch.from_numpy(batch.targets[name]).to(self._device) for name in self.targets}
-        if self.config.mask_illegal:
-            targets["legal"] = torch.from_numpy(batch.legal_mask).to(self._device)
+        planes_BCHW, targets = self._planes(batch), self._batch_targets(batch)
         self._network.train()
         with self._autocast():
             output = self._forward(planes_BCHW)
@@ -258,6 +257,39 @@ class Learner:
                 torch.distributed.all_reduce(means)
                 means /= self._num_parts
         return StepReport(learning_rate=rate, measures=dict(zip(measures, means.tolist(), strict=True)))
+
+    def _planes(self, batch: Batch) -> Tensor:
+        """[B, C, H, W] on the device."""
+        import torch
+
+        if self._plane_bits is None:
+            self._plane_bits = PlaneBits(batch.is_constant, batch.board_shape, self._device)
+        packed_BPN, numbers_BK = self._sent(batch.packed_planes), self._sent(batch.constant_planes)
+        return self._plane_bits.expand(packed_BPN, numbers_BK, torch.float32)
+
+    def _batch_targets(self, batch: Batch) -> dict[str, Tensor]:
+        """The targets on the device, with those for each action expanded to [B, A]."""
+        import torch
+
+        targets = {name: self._sent(batch.targets[name]) for name in self.targets - {POLICY.name}}
+        shape = (len(batch), batch.num_actions)
+        policy_BA = torch.zeros(shape, device=self._device)
+        policy_BA.view(-1)[self._sent(batch.policy_indices())] = self._sent(batch.policies.probabilities).float()
+        targets[POLICY.name] = policy_BA
+        if self.config.mask_illegal:
+            legal_BA = torch.zeros(shape, dtype=torch.bool, device=self._device)
+            legal_BA.view(-1)[self._sent(batch.legal_indices())] = True
+            targets["legal"] = legal_BA
+        return targets
+
+    def _sent(self, array: NDArray[Any]) -> Tensor:
+        """An array on the device. From page-locked memory a GPU fetches it while this thread goes on."""
+        import torch
+
+        tensor = torch.tensor(array)
+        if self._device.type == "cuda":
+            tensor = tensor.pin_memory()
+        return tensor.to(self._device, non_blocking=True)
 
     @property
     def cpu_s(self) -> float:

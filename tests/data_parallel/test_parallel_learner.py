@@ -13,12 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from batches_for_tests import policies_of
 from runs_for_tests import SETTINGS
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.data_parallel import ParallelLearner, new_learner
 from zerosum.data_parallel.parallel_learner import LocalDevices, learning_devices
 from zerosum.games import make
-from zerosum.games.random_play import random_leaves
+from zerosum.games.random_play import random_lines, state_of
 from zerosum.learner import Learner, LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
 from zerosum.replay import Batch
@@ -34,16 +35,14 @@ CONFIG = LearnerConfig(
 
 
 def new_batch(seed: int) -> Batch:
-    """24 positions whose two halves differ much: the second half has planes of another size."""
-    generator, leaves = np.random.default_rng(seed), random_leaves(GAME, CONFIG.batch_size)
-    planes, legal = leaves.planes() * generator.uniform(0.5, 1, (24, 1, 1, 1)).astype(np.float32), leaves.legal_mask()
-    planes[12:] *= 3
-    policy = generator.random((24, 7)).astype(np.float32) * legal
-    policy[legal.sum(axis=1) == 0] = 0
-    policy /= np.maximum(policy.sum(axis=1, keepdims=True), 1e-9)
+    """24 positions whose two halves differ much: the second half has more stones."""
+    generator, lines = np.random.default_rng(seed), sorted(random_lines(GAME, num=24, seed=seed), key=len)
+    leaves = GAME.encode([state_of(GAME, line) for line in lines])
+    policy = generator.random((24, 7)) * leaves.legal_mask()
+    policy /= policy.sum(axis=1, keepdims=True)
     value = generator.choice(np.array([-1, 0, 1], np.float32), 24)
     draws = (value == 0).astype(np.float32)
-    return Batch(planes=planes, legal_mask=legal, targets={"policy": policy, "value": value, "draws": draws})
+    return Batch.of(leaves, GAME.spec, policies_of(policy), {"value": value, "draws": draws})
 
 
 @contextmanager

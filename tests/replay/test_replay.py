@@ -313,12 +313,15 @@ def test_a_batch_equals_its_twin(monkeypatch: pytest.MonkeyPatch, q: float):
     samples = window.sample(128, seed=5, step=9)
     assert set(samples.starts) == set(STARTS)
     batch = make_batch(game, samples, search_value_weight=q)
-    planes, legal_mask, *targets = batch_twin(game, records, samples, q)
-    assert (batch.planes == planes).all() and (batch.legal_mask == legal_mask).all()
-    for name, expected in zip(("policy", "value", "draws"), targets, strict=True):
+    planes, legal_mask, policy, *targets = batch_twin(game, records, samples, q)
+    assert (batch.planes() == planes).all()
+    assert (np.flatnonzero(legal_mask) == batch.legal_indices()).all()
+    policy_BA = batch.policies.dense(game.spec.num_actions)
+    assert (policy_BA == policy).all() and (np.flatnonzero(policy) == np.sort(batch.policy_indices())).all()
+    for name, expected in zip(("value", "draws"), targets, strict=True):
         assert (batch.targets[name] == expected).all(), name
-    assert batch.targets["policy"].sum(axis=1) == pytest.approx(1.0, abs=0.003)
-    assert not batch.targets["policy"][~batch.legal_mask].any()
+    assert policy_BA.sum(axis=1) == pytest.approx(1.0, abs=0.003)
+    assert not policy_BA[~legal_mask].any()
 
 
 def go_record(game: Game, game_id: int) -> GameRecord:

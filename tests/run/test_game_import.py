@@ -15,9 +15,10 @@ from zerosum.base.errors import RunError, SettingsError
 from zerosum.contest.centipawns import centipawns, value_of
 from zerosum.games import make
 from zerosum.notation import Move, Record, game_text, write_games
+from zerosum.replay.batch import make_batch
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord, PlyFlag
-from zerosum.replay.window import ReplayConfig, ReplayWindow, make_batch, require_game
+from zerosum.replay.window import ReplayConfig, ReplayWindow, require_game
 from zerosum.run import game_import
 from zerosum.run.game_import import ImportCounts, import_games
 from zerosum.run.record_index import RecordIndex
@@ -154,7 +155,7 @@ def test_every_format_can_be_learned_from(game: str, suffix: str, ending: str, t
     window = ReplayWindow(ReplayConfig())
     window.load(records, total_positions=100)
     batch = make_batch(rules, window.sample(64, seed=1, step=1), search_value_weight=0.0)
-    assert (batch.targets["policy"].max(axis=1) == 1).all() and set(batch.targets["value"]) == {-1.0, 1.0}
+    assert (batch.policies.probabilities == 1).all() and set(batch.targets["value"]) == {-1.0, 1.0}
 
 
 def test_games_that_go_on_past_a_soft_ending_can_be_learned_from(tmp_path: Path) -> None:
@@ -163,7 +164,7 @@ def test_games_that_go_on_past_a_soft_ending_can_be_learned_from(tmp_path: Path)
     (record,) = stored(tmp_path / "run")
     window = ReplayWindow(ReplayConfig())
     window.add(record)
-    assert make_batch(make("chess"), window.sample(32, seed=1, step=1), search_value_weight=0.0).planes.shape[0] == 32
+    assert len(make_batch(make("chess"), window.sample(32, seed=1, step=1), search_value_weight=0.0)) == 32
 
 
 def test_games_that_begin_elsewhere(tmp_path: Path) -> None:

@@ -16,10 +16,11 @@ from zerosum.evaluators import UniformEvaluator
 from zerosum.evaluators.evaluator import Evaluations
 from zerosum.games import make
 from zerosum.play.entries import Entry
+from zerosum.replay.batch import make_batch
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.record_source import RecordSource, as_played, split_of
 from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
-from zerosum.replay.window import ReplayConfig, ReplayWindow, make_batch
+from zerosum.replay.window import ReplayConfig, ReplayWindow
 from zerosum.run.config import load_config
 from zerosum.run.generation import GenerationSettings, generate_games
 from zerosum.run.held_out import HeldOutFile, measure

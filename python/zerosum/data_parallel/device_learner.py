@@ -8,7 +8,7 @@ machines the first device listens at an address.
 |---|---|---|
 | `begin` | `Beginning`; weights | |
 | `load` | step_number; the optimiser's state | |
-| `step` | progress; this device's part of a batch | learning_rate, measures |
+| `step` | progress; this device's part of a batch (`batches.py`) | learning_rate, measures |
 | `weights` | | weights, from the first device |
 | `state` | | the optimiser's state, from the first device |
 """
@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from zerosum.base.settings import from_mapping
+from zerosum.data_parallel.batches import unpack_batch
 from zerosum.data_parallel.messages import Arrays
 from zerosum.learner import Learner, LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
-from zerosum.replay import Batch
 
 LOOPBACK = "lo0" if sys.platform == "darwin" else "lo"
 """The network interface that does not leave the machine."""
@@ -68,9 +68,8 @@ class DeviceLearner:
         elif request == "load":
             self._begun.load_state(arrays, step_number=values["step_number"])
         elif request == "step":
-            planes, legal_mask = arrays.pop("planes"), arrays.pop("legal_mask")
-            batch = Batch(planes=planes, legal_mask=legal_mask, targets=arrays)
-            told = dataclasses.asdict(self._begun.step(batch, progress=values["progress"]))
+            progress = values.pop("progress")
+            told = dataclasses.asdict(self._begun.step(unpack_batch(values, arrays), progress=progress))
         else:
             assert request in ("weights", "state"), request
             arrays_of = {"weights": self._begun.weights, "state": self._begun.state}[request]

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.base.settings import to_mapping
 from zerosum.data_parallel import device_process
+from zerosum.data_parallel.batches import pack_batch
 from zerosum.data_parallel.device_learner import Beginning
 from zerosum.data_parallel.messages import Arrays, read_message, write_message
 from zerosum.evaluators.device import torch_devices
@@ -184,12 +185,10 @@ class ParallelLearner:
 
     def step(self, batch: Batch, *, progress: float) -> StepReport:
         """As `Learner.step`."""
-        size = len(batch.planes) // len(self._handles)
-        arrays = {"planes": batch.planes, "legal_mask": batch.legal_mask}
-        arrays |= {name: batch.targets[name] for name in self.targets}
+        size = len(batch) // len(self._handles)
         for place, handle in enumerate(self._handles):
-            part = slice(place * size, (place + 1) * size)
-            handle.send("step", {"progress": progress}, {name: array[part] for name, array in arrays.items()})
+            values, arrays = pack_batch(batch.part(place * size, (place + 1) * size), targets=self.targets)
+            handle.send("step", {"progress": progress, **values}, arrays)
         report = self._wait()[0][0]
         self.step_number += 1
         return StepReport(**report)

@@ -7,8 +7,8 @@ copies; host memory that the device reads and writes by itself; and the network 
 of batch, because starting some hundred small kernels one by one takes longer than they run. No lock is held while a
 device works, and who waits for one does not keep the interpreter from others.
 
-Shape suffixes: B positions, C planes (P of bits, K of one number each, N bytes a plane of bits, S squares), H height,
-W width, A actions, V value logits.
+Shape suffixes: B positions, C planes (P of bits, K of one number each, N bytes a plane of bits), A actions, V value
+logits.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from zerosum.evaluators.batch_limit import BatchLimit, is_out_of_memory, whole
 from zerosum.evaluators.device import torch_devices
 from zerosum.evaluators.evaluator import Evaluations, NetworkEvaluator, evaluations_of
 from zerosum.network import Checkpoint
+from zerosum.network.plane_bits import PlaneBits
 
 if TYPE_CHECKING:
     import torch
@@ -163,10 +164,8 @@ class _TorchNetwork:
         self.shape = info.shape
         # Widths of the heads besides the policy.
         self.other_widths = [head.width for head in info.network.search_heads if isinstance(head.width, int)]
-        self._bit_numbers = torch.arange(8, dtype=torch.uint8, device=device)
-        is_number_C = np.array([is_constant for _, is_constant in info.planes], dtype=bool)
-        self.bit_channels_P = torch.tensor(np.flatnonzero(~is_number_C), device=device)
-        self.number_channels_K = torch.tensor(np.flatnonzero(is_number_C), device=device)
+        is_constant_C = np.array([is_constant for _, is_constant in info.planes], np.bool_)
+        self.plane_bits = PlaneBits(is_constant_C, info.board_shape, device)
         if device.type == "cuda":
             torch.cuda.synchronize(device)  # the weights must be complete before other streams read them
         self._free_lanes: list[_Lane] = []  # its append and pop are atomic
@@ -223,19 +222,7 @@ class _TorchNetwork:
 
     def forward(self, packed_BPN: torch.Tensor, numbers_BK: torch.Tensor) -> NetworkOutput:
         """The network's output for bits and numbers on the device (their layout: `Leaves`)."""
-        import torch
-
-        height, width = self.shape.height, self.shape.width
-        bits_BPS = (packed_BPN.unsqueeze(-1) >> self._bit_numbers).bitwise_and_(1).flatten(2)[:, :, : height * width]
-        x_BCHW = torch.empty(
-            (len(packed_BPN), self.shape.num_planes, height, width),
-            dtype=self.dtype,
-            device=self.device,
-            memory_format=torch.channels_last,
-        )
-        x_BCHW[:, self.bit_channels_P] = bits_BPS.reshape(*bits_BPS.shape[:2], height, width).to(self.dtype)
-        x_BCHW[:, self.number_channels_K] = numbers_BK.to(self.dtype)[:, :, None, None].expand(-1, -1, height, width)
-        output: NetworkOutput = self.tower(x_BCHW)
+        output: NetworkOutput = self.tower(self.plane_bits.expand(packed_BPN, numbers_BK, self.dtype))
         return output
 
 
@@ -333,10 +320,8 @@ class _Captured:
     def __init__(self, network: _TorchNetwork, size: int, stream: torch.cuda.Stream) -> None:
         import torch
 
-        shape = network.shape
-        num_bytes = -(-shape.height * shape.width // 8)
-        packed_shape = (size, len(network.bit_channels_P), num_bytes)
-        numbers_shape = (size, len(network.number_channels_K))
+        packed_shape = (size, *network.plane_bits.packed_shape)
+        numbers_shape = (size, network.plane_bits.num_numbers)
         self.host_packed_BPN = _page_locked(*packed_shape, dtype=torch.uint8).zero_()
         self.host_numbers_BK = _page_locked(*numbers_shape, dtype=torch.float32).zero_()
         self.graph = torch.cuda.CUDAGraph()

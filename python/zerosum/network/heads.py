@@ -2,7 +2,7 @@
 
 A head has a fixed number of outputs (`width`), or a logit for each action, like the policy, or for each square.
 `layers.py` builds it, `residual_tower.py` computes it, the learner adds up its loss, and self-play uses it if
-`is_for_search`. A new head needs an entry in `NetworkConfig.heads`, its target in `replay/window.py` and the setting of
+`is_for_search`. A new head needs an entry in `NetworkConfig.heads`, its target in `replay/batch.py` and the setting of
 its loss weight in `learner.py`.
 
 Torch is imported where a tensor is needed. Shape suffixes: B samples, A actions, V value logits (1 or 3).
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     Targets = Mapping[str, Tensor]
-    """The targets of a batch by name (`replay.window.Batch.targets`), with `legal`, [B, A], if illegal logits are
-    masked."""
+    """The targets of a batch (`replay.batch.Batch`) by name: `policy` [B, A], `owners` [B, H * W], others [B]; with
+    `legal` [B, A] if illegal logits are masked."""
     Measure = Callable[[Tensor, Targets], Tensor]
     """A function of a head's float32 logits and the targets that returns [B]."""
 

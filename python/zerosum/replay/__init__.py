@@ -1,17 +1,17 @@
 """Game records, on disk and in the window that the learner draws from.
 
 `records.py` defines the record of a game. `journal.py` and `shards.py` are the files, `game_store.py` keeps both,
-`window.py` makes batches. Start with `GameRecord`.
+`window.py` draws samples and `batch.py` encodes them. Start with `GameRecord`.
 """
 
+from zerosum.replay.batch import Batch as Batch
+from zerosum.replay.batch import make_batch as make_batch
 from zerosum.replay.records import GameHeader as GameHeader
 from zerosum.replay.records import GameRecord as GameRecord
 from zerosum.replay.records import PlyRecord as PlyRecord
-from zerosum.replay.window import Batch as Batch
 from zerosum.replay.window import ReplayConfig as ReplayConfig
 from zerosum.replay.window import ReplayWindow as ReplayWindow
 from zerosum.replay.window import Samples as Samples
-from zerosum.replay.window import make_batch as make_batch
 
 __all__ = [
     "Batch",

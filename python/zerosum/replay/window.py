@@ -1,31 +1,30 @@
-"""The window of the newest positions, and batches drawn from it for the learner.
+"""The window of the newest positions, and samples drawn from it for the learner.
 
 The window keeps moves and search statistics, like a `GameRecord`, instead of planes. This file does not depend on disks
-(`journal.py` and `game_store.py` do), rules (the game encodes) or networks. Start with `ReplayWindow`. A batch is
-drawn by `ReplayWindow.sample`, turned by `permuted` and encoded by `make_batch`.
+(`journal.py` and `game_store.py` do), rules (`batch.py` encodes with them) or networks. Start with `ReplayWindow`.
+Samples are drawn by `ReplayWindow.sample` and turned by `permuted`.
 
-A *position* is a ply with a policy target. Letters: B samples of a batch, C planes of
-H x W squares, A actions of the game, N entries of a sparse policy target.
+A *position* is a ply with a policy target. Letters: B samples, A actions of the game, N entries of a sparse policy
+target.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.base.errors import DataError, GameError, SettingsError
+from zerosum.base.errors import DataError, SettingsError
 from zerosum.base.settings import check, setting
-from zerosum.games import start_state
 from zerosum.replay.records import GameHeader, GameRecord, PlyFlag
 
 if TYPE_CHECKING:
-    from zerosum._core import Game, GameSpec, Leaves, State
+    from zerosum._core import GameSpec
 
 
 @dataclass(frozen=True)
@@ -189,47 +188,6 @@ class Samples:
     """The policy targets."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Batch:
-    """The input and targets of one learner step. All values are for the player to move."""
-
-    planes: NDArray[np.float32]
-    """[B, C, H, W], the network's input."""
-    legal_mask: NDArray[np.bool_]
-    """[B, A], the legal actions."""
-    targets: Mapping[str, NDArray[np.float32]]
-    """The targets of the heads, by name:
-
-    policy  [B, A], each row sums to 1 within the rounding of 16 bits; 0 where an action is illegal
-    value   [B], in [-1, 1]
-    draws   [B], as `Samples.draws`
-    owners  [B, H * W], the owner of each square at the end of the game: 1 the player to move, -1 the other, 0
-            neither. Only if requested
-    """
-
-    def __post_init__(self) -> None:
-        assert self.planes.ndim == 4, self.planes.shape
-        assert self.planes.dtype == np.float32, self.planes.dtype
-        assert self.legal_mask.dtype == np.bool_, self.legal_mask.dtype
-        assert len(self.legal_mask) == len(self.planes), (self.legal_mask.shape, self.planes.shape)
-        for name, target in self.targets.items():
-            assert target.shape == _target_shape(name, self.legal_mask, self.planes), (name, target.shape)
-            assert target.dtype == np.float32, (name, target.dtype)
-
-
-def _target_shape(name: str, legal_mask_BA: NDArray[np.bool_], planes_BCHW: NDArray[np.float32]) -> tuple[int, ...]:
-    if name == "policy":
-        return legal_mask_BA.shape
-    size, _, height, width = planes_BCHW.shape
-    return (size, height * width) if name == "owners" else (size,)
-
-
-def empty_batch(names: Iterable[str], planes_BCHW: NDArray[np.float32], legal_mask_BA: NDArray[np.bool_]) -> Batch:
-    """A batch whose targets have the right shapes and are 0."""
-    targets = {name: np.zeros(_target_shape(name, legal_mask_BA, planes_BCHW), np.float32) for name in names}
-    return Batch(planes=planes_BCHW, legal_mask=legal_mask_BA, targets=targets)
-
-
 def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int, step: int) -> Samples:
     """A random image of each sample, or the sample itself, with equal probabilities: its game with permuted actions.
 
@@ -251,63 +209,6 @@ def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int
     return replace(samples, actions=actions, policies=policies, following=following)
 
 
-def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> Batch:
-    """Encode samples with the game's rules.
-
-    The value target is (1 - q) * return + q * search value with q = `search_value_weight` in [0, 1] (paper: 0).
-
-    Raises:
-        GameError: a recorded move is illegal.
-        DataError: a policy target has a share for an illegal move, or a start is not a position of the game.
-    """
-    leaves = encode(game, samples)
-    legal_mask_BA = leaves.legal_mask()
-    _check_policies(samples, legal_mask_BA)
-    q = np.float32(search_value_weight)
-    targets = {
-        "policy": samples.policies.dense(game.spec.num_actions),
-        "value": (1 - q) * samples.returns + q * samples.search_values,
-        "draws": samples.draws,
-    }
-    if samples.following is not None:
-        owners_BS = leaves.owners_after(samples.following.actions, samples.following.offsets)
-        assert owners_BS is not None, "the run has asked the game"
-        targets["owners"] = owners_BS.astype(np.float32)
-    return Batch(planes=leaves.planes(), legal_mask=legal_mask_BA, targets=targets)
-
-
-def encode(game: Game, samples: Samples) -> Leaves:
-    """The positions of samples, without their targets.
-
-    Raises:
-        GameError: a recorded move is illegal.
-        DataError: a start is not a position of the game.
-    """
-    return game.encode_plies(
-        samples.actions,
-        samples.action_offsets,
-        np.arange(len(samples.game_ids), dtype=np.int64),
-        np.diff(samples.action_offsets),
-        starts=_start_states(game, samples),
-    )
-
-
-def _start_states(game: Game, samples: Samples) -> list[State | None] | None:
-    """The start of each sample's game, None for the initial state; None if all start there."""
-    if not any(samples.starts):
-        return None
-    states: list[State | None] = []
-    for game_id, start in zip(samples.game_ids.tolist(), samples.starts, strict=True):
-        try:
-            states.append(start_state(game, start) if start else None)
-        except GameError as error:
-            raise DataError(
-                f"Game {game_id} begins with {start!r}, which is not a position of {game.spec.full_name}: {error}."
-                " Set its file aside to train on the others."
-            ) from error
-    return states
-
-
 def require_game(header: GameHeader, spec: GameSpec) -> None:
     """Check that a game was played by the rules of `spec`.
 
@@ -320,22 +221,6 @@ def require_game(header: GameHeader, spec: GameSpec) -> None:
             f"Game {header.game_id} was recorded as {header.full_name}, version {header.game_version}, and this run"
             f" plays {spec.full_name}, version {spec.version}. Go on with the version of zerosum that recorded it, or"
             " start a new run."
-        )
-
-
-def _check_policies(samples: Samples, legal_mask_BA: NDArray[np.bool_]) -> None:
-    """Check that the targets have legal actions."""
-    num_actions = legal_mask_BA.shape[1]
-    sample_of, actions = samples.policies.samples, samples.policies.actions
-    is_legal = (actions < num_actions) & legal_mask_BA[sample_of, np.minimum(actions, num_actions - 1)]
-    if not is_legal.all():
-        entry = int(np.argmin(is_legal))
-        sample = sample_of[entry]
-        ply = samples.action_offsets[sample + 1] - samples.action_offsets[sample]
-        raise DataError(
-            f"Game {samples.game_ids[sample]} has action {actions[entry]} in the policy target of ply {ply}, where"
-            " it is illegal: the game was recorded by other rules. Train in the run directory of the version that"
-            " recorded it, or start a new run."
         )
 
 
@@ -388,7 +273,7 @@ class ReplayWindow:
         """Draw uniformly, with replacement, from the positions in the window, which must not be empty.
 
         The draw is a pure function of `seed` and `step` (both in [0, 2**64)) and of the positions in the window.
-        Samples have the targets of `Batch.targets`; `owners` only if `targets` names it.
+        Samples have the targets of a `Batch`; `owners` only if `targets` names it.
         """
         generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)))
         with self._lock:

@@ -10,8 +10,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-import numpy as np
-
 from zerosum.base.settings import num_cores
 from zerosum.evaluators import Evaluator
 from zerosum.evaluators.device import uses_gpu
@@ -19,7 +17,7 @@ from zerosum.games import Rules
 from zerosum.games.random_play import random_leaves
 from zerosum.learner import Learner
 from zerosum.network import Checkpoint
-from zerosum.replay.window import empty_batch
+from zerosum.replay.batch import empty_batch
 from zerosum.run.config import RunConfig
 from zerosum.run.workers import evaluations_per_ply, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay.calibration import Busy, evaluating
@@ -113,8 +111,7 @@ def _samples_per_second(config: RunConfig, game: Rules, checkpoint: Checkpoint) 
     """The rate of a new learner on small batches."""
     info, size = checkpoint.info, min(_SAMPLES, config.learner.batch_size)
     learner = Learner(config.learner, info.network, info.shape, checkpoint.weights, device=config.training.device)
-    legal_mask_BA = np.ones((size, info.num_actions), np.bool_)
-    batch = empty_batch(learner.targets, random_leaves(game, size).planes(), legal_mask_BA)
+    batch = empty_batch(random_leaves(game, size), game.spec, learner.targets)
     learner.step(batch, progress=0.0)  # the first step allocates buffers
     started = time.perf_counter()
     learner.step(batch, progress=0.0)

@@ -18,7 +18,7 @@ from zerosum.base.files import append_line, read_lines, repair_lines
 from zerosum.evaluators import Evaluator
 from zerosum.games import Rules
 from zerosum.replay import ReplayWindow, Samples
-from zerosum.replay.window import encode
+from zerosum.replay.batch import encode
 
 FILE = "held-out.jsonl"
 BATCH_SIZE = 256

@@ -137,7 +137,7 @@ class RecordTraining:
                 )
         report, batch = self._learner.step(self._window, progress=self._budget.progress)
         self._measures.add_step(report)
-        self._planes = batch.planes
+        self._batch = batch
 
     def _network(self) -> Checkpoint:
         training = {"minutes": round(self._budget.elapsed_s / 60, 3), "samples": self._num_samples}
@@ -154,7 +154,7 @@ class RecordTraining:
         part of it. Other runs save first, because measuring takes time that a kill should not cost.
         """
         is_deterministic = self._config.training.deterministic
-        self._evaluator.update(self._network(), planes_BCHW=self._planes)
+        self._evaluator.update(self._network(), planes_BCHW=self._batch.planes())
         if not is_deterministic:
             self._save()
         for split in splits:

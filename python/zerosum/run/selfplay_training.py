@@ -24,9 +24,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from zerosum.base.errors import RunError, command_text
 from zerosum.base.files import writing
 from zerosum.cluster import ClusterDevices, ClusterSelfplay, Connection
@@ -36,7 +33,7 @@ from zerosum.games import Rules
 from zerosum.games.source_files import OBJECT
 from zerosum.network import Checkpoint, save_checkpoint
 from zerosum.network.checkpoint import mark_best
-from zerosum.replay import ReplayWindow
+from zerosum.replay import Batch, ReplayWindow
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord
 from zerosum.replay.window import needed, require_game
@@ -128,7 +125,7 @@ class SelfplayTraining:
             self._spare_samples(record)
         self._restore_samples(checkpoint, info)
         self._restore_counts(info)
-        self._planes_BCHW: NDArray[np.float32] | None = None
+        self._batch: Batch | None = None  # the newest, for the ranges of int8
         self._begin_selfplay(self._gate.best() if self._gate else checkpoint, first_game_id)
         self._budget = Budget(
             config,
@@ -421,7 +418,7 @@ class SelfplayTraining:
             report, batch = self._learner.step(self._window, progress=self._budget.progress)
             self._measures.add_step(report)
             if not self._is_deterministic:  # a resumed run has no batch yet
-                self._planes_BCHW = batch.planes
+                self._batch = batch
             self._num_samples += self._config.learner.batch_size
         checkpoint = self._checkpoint()
         self._learner_cpu_s += time.thread_time() + self._learner.cpu_s - started
@@ -441,7 +438,8 @@ class SelfplayTraining:
     def _compile(self) -> None:
         """Give the evaluator of this process the network that plays. Without threads only rating games use it."""
         if self._uncompiled is not None:
-            self._evaluator.update(self._uncompiled, planes_BCHW=self._planes_BCHW)
+            planes_BCHW = None if self._batch is None else self._batch.planes()
+            self._evaluator.update(self._uncompiled, planes_BCHW=planes_BCHW)
             self._uncompiled = None
 
     def _report_stage(self, before: PlayingNetwork) -> None:

@@ -1,0 +1,215 @@
+"""Batches for the learner: the input and the targets of one step, encoded by the game's rules and packed.
+
+A batch travels to the learner's device, which may be a GPU or another machine. Planes are bits, and policies and legal
+moves are lists, which are some twenty times smaller than arrays with a number for each square and action. The learner
+expands them on its device.
+
+Letters: B samples, C planes of H x W squares (P of bits, K of one number each, N bytes a plane of bits), A actions of
+the game, L legal actions of a position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerosum.base.errors import DataError, GameError
+from zerosum.games import start_state
+from zerosum.replay.window import Policies, Samples
+
+if TYPE_CHECKING:
+    from zerosum._core import Game, GameSpec, Leaves, State
+
+_Number = TypeVar("_Number", bound=np.generic)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Batch:
+    """The input and targets of one learner step. All values are for the player to move."""
+
+    board_shape: tuple[int, int]
+    """H, W."""
+    num_actions: int
+    """A."""
+    is_constant: NDArray[np.bool_]
+    """[C], whether a plane is one number."""
+    packed_planes: NDArray[np.uint8]
+    """[B, P, N], as `Leaves.packed_planes`."""
+    constant_planes: NDArray[np.float32]
+    """[B, K], as `Leaves.constant_planes`."""
+    legal_actions: NDArray[np.uint16]
+    """[sum L], as `Leaves.legal_actions`."""
+    legal_offsets: NDArray[np.int64]
+    """[B + 1], as `Leaves.legal_offsets`."""
+    policies: Policies
+    """The policy targets: each sums to 1 within the rounding of 16 bits, over legal actions."""
+    targets: Mapping[str, NDArray[np.float32]]
+    """The targets of the other heads, by name:
+
+    value   [B], in [-1, 1]
+    draws   [B], as `Samples.draws`
+    owners  [B, H * W], the owner of each square at the end of the game: 1 the player to move, -1 the other, 0
+            neither. Only if requested
+    """
+
+    def __post_init__(self) -> None:
+        size, (height, width) = len(self), self.board_shape
+        num_constant = int(self.is_constant.sum())
+        num_bytes = -(-height * width // 8)
+        _require("packed_planes", self.packed_planes, np.uint8, (size, len(self.is_constant) - num_constant, num_bytes))
+        _require("constant_planes", self.constant_planes, np.float32, (size, num_constant))
+        _require("legal_offsets", self.legal_offsets, np.int64, (size + 1,))
+        _require("policies.offsets", self.policies.offsets, np.int64, (size + 1,))
+        for name, target in self.targets.items():
+            _require(name, target, np.float32, (size, height * width) if name == "owners" else (size,))
+
+    @classmethod
+    def of(
+        cls, leaves: Leaves, spec: GameSpec, policies: Policies, targets: Mapping[str, NDArray[np.float32]]
+    ) -> Batch:
+        """A batch of encoded positions."""
+        return cls(
+            board_shape=spec.board_shape,
+            num_actions=spec.num_actions,
+            is_constant=np.array([plane.is_constant for plane in spec.planes], np.bool_),
+            packed_planes=leaves.packed_planes,
+            constant_planes=leaves.constant_planes,
+            legal_actions=leaves.legal_actions,
+            legal_offsets=leaves.legal_offsets,
+            policies=policies,
+            targets=targets,
+        )
+
+    def __len__(self) -> int:
+        """B."""
+        return len(self.packed_planes)
+
+    def planes(self) -> NDArray[np.float32]:
+        """[B, C, H, W], the network's input."""
+        height, width = self.board_shape
+        planes_BCHW = np.empty((len(self), len(self.is_constant), height, width), np.float32)
+        bits_BPS = np.unpackbits(self.packed_planes, axis=2, count=height * width, bitorder="little")
+        planes_BCHW[:, ~self.is_constant] = bits_BPS.reshape(*bits_BPS.shape[:2], height, width)
+        planes_BCHW[:, self.is_constant] = self.constant_planes[:, :, None, None]
+        return planes_BCHW
+
+    def legal_indices(self) -> NDArray[np.int64]:
+        """[sum L], the places of the legal actions among B * A."""
+        return self._indices(self.legal_actions, self.legal_offsets)
+
+    def policy_indices(self) -> NDArray[np.int64]:
+        """The places of the policies' entries among B * A."""
+        return self._indices(self.policies.actions, self.policies.offsets)
+
+    def _indices(self, actions: NDArray[np.uint16], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.repeat(np.arange(len(self)) * self.num_actions, np.diff(offsets)) + actions
+
+    def part(self, start: int, stop: int) -> Batch:
+        """The samples from `start` to `stop`."""
+        legal_actions, legal_offsets = _part(self.legal_actions, self.legal_offsets, start, stop)
+        actions, offsets = _part(self.policies.actions, self.policies.offsets, start, stop)
+        probabilities, _ = _part(self.policies.probabilities, self.policies.offsets, start, stop)
+        return replace(
+            self,
+            packed_planes=self.packed_planes[start:stop],
+            constant_planes=self.constant_planes[start:stop],
+            legal_actions=legal_actions,
+            legal_offsets=legal_offsets,
+            policies=Policies(actions=actions, probabilities=probabilities, offsets=offsets),
+            targets={name: target[start:stop] for name, target in self.targets.items()},
+        )
+
+
+def _require(name: str, array: NDArray[np.generic], dtype: type[np.generic], shape: tuple[int, ...]) -> None:
+    assert array.shape == shape, (name, array.shape, shape)
+    assert array.dtype == dtype, (name, array.dtype)
+
+
+def _part(
+    values: NDArray[_Number], offsets: NDArray[np.int64], start: int, stop: int
+) -> tuple[NDArray[_Number], NDArray[np.int64]]:
+    """Rows of a ragged array, and their offsets."""
+    first, last = offsets[start], offsets[stop]
+    return values[first:last], offsets[start : stop + 1] - first
+
+
+def empty_batch(leaves: Leaves, spec: GameSpec, names: Collection[str]) -> Batch:
+    """A batch whose policies are empty and whose other targets, those of `names`, are 0."""
+    size, (height, width) = len(leaves), spec.board_shape
+    nothing = Policies(
+        actions=np.empty(0, np.uint16), probabilities=np.empty(0, np.float16), offsets=np.zeros(size + 1, np.int64)
+    )
+    shapes = {"value": (size,), "draws": (size,), "owners": (size, height * width)}
+    return Batch.of(leaves, spec, nothing, {name: np.zeros(shapes[name], np.float32) for name in names & shapes.keys()})
+
+
+def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> Batch:
+    """Encode samples with the game's rules.
+
+    The value target is (1 - q) * return + q * search value with q = `search_value_weight` in [0, 1] (paper: 0).
+
+    Raises:
+        GameError: a recorded move is illegal.
+        DataError: a policy target has a share for an illegal move, or a start is not a position of the game.
+    """
+    leaves = encode(game, samples)
+    q = np.float32(search_value_weight)
+    targets = {"value": (1 - q) * samples.returns + q * samples.search_values, "draws": samples.draws}
+    if samples.following is not None:
+        owners_BS = leaves.owners_after(samples.following.actions, samples.following.offsets)
+        assert owners_BS is not None, "the run has asked the game"
+        targets["owners"] = owners_BS.astype(np.float32)
+    batch = Batch.of(leaves, game.spec, samples.policies, targets)
+    _check_policies(samples, batch)
+    return batch
+
+
+def encode(game: Game, samples: Samples) -> Leaves:
+    """The positions of samples, without their targets.
+
+    Raises:
+        GameError: a recorded move is illegal.
+        DataError: a start is not a position of the game.
+    """
+    return game.encode_plies(
+        samples.actions,
+        samples.action_offsets,
+        np.arange(len(samples.game_ids), dtype=np.int64),
+        np.diff(samples.action_offsets),
+        starts=_start_states(game, samples),
+    )
+
+
+def _start_states(game: Game, samples: Samples) -> list[State | None] | None:
+    """The start of each sample's game, None for the initial state; None if all start there."""
+    if not any(samples.starts):
+        return None
+    states: list[State | None] = []
+    for game_id, start in zip(samples.game_ids.tolist(), samples.starts, strict=True):
+        try:
+            states.append(start_state(game, start) if start else None)
+        except GameError as error:
+            raise DataError(
+                f"Game {game_id} begins with {start!r}, which is not a position of {game.spec.full_name}: {error}."
+                " Set its file aside to train on the others."
+            ) from error
+    return states
+
+
+def _check_policies(samples: Samples, batch: Batch) -> None:
+    """Check that the targets have legal actions."""
+    actions = samples.policies.actions
+    is_legal = (actions < batch.num_actions) & np.isin(batch.policy_indices(), batch.legal_indices())
+    if not is_legal.all():
+        entry = int(np.argmin(is_legal))
+        sample = samples.policies.samples[entry]
+        ply = samples.action_offsets[sample + 1] - samples.action_offsets[sample]
+        raise DataError(
+            f"Game {samples.game_ids[sample]} has action {actions[entry]} in the policy target of ply {ply}, where"
+            " it is illegal: the game was recorded by other rules. Train in the run directory of the version that"
+            " recorded it, or start a new run."
+        )
