@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from networks_for_tests import SMALL, make_checkpoint, make_info, make_leaves, save_network
-from zerosum.analysis import go_query
+from zerosum.analysis import go_score
 from zerosum.analysis.server import AnalysisServer
 from zerosum.evaluators.ownership import OwnershipNetwork, has_ownership
 from zerosum.games import Rules, make, state_after
@@ -118,19 +118,29 @@ def test_the_analysis_engine_has_the_networks_owners_and_lead(stones_stay: Playe
         point = 25 if move["move"] == "pass" else (5 - int(move["move"][1])) * 5 + "ABCDE".index(move["move"][0])
         if point < 25:
             assert move["ownership"][point] < -0.99, "White's move"
-        same = go_query.lead(2 * move["winrate"] - 1, 5) - go_query.lead(2 * found["rootInfo"]["winrate"] - 1, 5)
+        same = go_score.lead(2 * move["winrate"] - 1, 5) - go_score.lead(2 * found["rootInfo"]["winrate"] - 1, 5)
         assert move["scoreLead"] - found["rootInfo"]["scoreLead"] == pytest.approx(same, abs=1e-3)
 
 
-def test_kata_analyze_has_the_networks_owners_for_the_player_to_move(stones_stay: Player) -> None:
+def test_kata_analyze_has_the_networks_owners_and_lead_for_the_player_to_move(stones_stay: Player) -> None:
     written: list[str] = []
     engine = GtpEngine(make(GAME), stones_stay.with_rules, write=written.append, warn=written.append)
-    for line in ("play b B1", "play w D5", "kata-search_analyze w ownership true"):
+    for line in (
+        "komi 0.5",
+        "play b B1",
+        "play w D5",
+        "play b E5",
+        "kata-search_analyze w rootInfo true ownership true",
+    ):
         engine.handle(line)
     engine.rest()
     [line] = [line for line in "".join(written).splitlines() if " ownership " in line][-1:]
     owners = np.array([float(word) for word in line.split(" ownership ")[1].split()])
     assert owners.shape == (25,) and owners[4 * 5 + 1] < -0.99 and owners[3] > 0.99
+    root = line.split("rootInfo ")[1].split()
+    assert float(root[root.index("scoreLead") + 1]) == pytest.approx(0.5 + 1 - 2, abs=0.01), (
+        "komi and stones, for White"
+    )
 
 
 def test_a_network_without_the_head_has_no_ownership() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis_client import GO, answer, answers
-from zerosum.analysis import go_query
+from zerosum.analysis import go_query, go_score
 from zerosum.games import make, state_after
 
 
@@ -80,7 +80,7 @@ def test_the_score_is_exact_once_both_have_passed() -> None:
 
 def test_the_surrogates_are_odd_and_grow() -> None:
     values = np.linspace(-1, 1, 41)
-    leads = [go_query.lead(value, 19) for value in values]
+    leads = [go_score.lead(value, 19) for value in values]
     assert leads == sorted(leads) and np.allclose(leads, [-lead for lead in leads[::-1]])
 
 

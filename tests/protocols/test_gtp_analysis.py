@@ -8,6 +8,7 @@ import time
 import pytest
 
 from gtp_client import Client, exact
+from zerosum.analysis.go_score import deviation, lead
 from zerosum.protocols.gtp_params import GtpConfig
 
 
@@ -55,9 +56,15 @@ def test_analysis_speaks_as_katago() -> None:
     for move in moves:
         for name in ("winrate", "prior", "lcb"):
             assert re.fullmatch(r"[01]\.\d{6}", move[name]), "Sabaki knows it by its dot"
-        assert float(move["utility"]) == pytest.approx(2 * float(move["winrate"]) - 1, abs=2e-6)
-    root = line.split("rootInfo ")[1].split()
-    assert int(root[1]) >= sum(int(move["visits"]) for move in moves)
+        utility = float(move["utility"])
+        assert utility == pytest.approx(2 * float(move["winrate"]) - 1, abs=2e-6)
+        assert float(move["scoreLead"]) == pytest.approx(lead(utility, 9), abs=1e-4)
+        assert move["scoreLead"] == move["scoreMean"] == move["scoreSelfplay"]
+    words = line.split("rootInfo ")[1].split()
+    root = dict(zip(words[:14:2], words[1:14:2], strict=True))
+    assert int(root["visits"]) >= sum(int(move["visits"]) for move in moves)
+    assert float(root["scoreLead"]) == pytest.approx(lead(float(root["utility"]), 9), abs=1e-4)
+    assert root["scoreStdev"] == f"{deviation(9):.6f}"
     assert len(line.split(" ownership ")[1].split()) == 81
     assert client.warnings == ["movesOwnership is left out: no network knows it."]
     assert len(infos(analysis(client, "kata-analyze 1 minmoves 82")[0])) == 82

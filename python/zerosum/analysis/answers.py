@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from zerosum._core import Root
-from zerosum.analysis import go_query
+from zerosum.analysis import go_query, go_score
 from zerosum.analysis.query import Query, QueryTurn
 from zerosum.games import State
 from zerosum.play.analysis import Analysis, AnalysisLine, lower_win_rate, win_rate
@@ -70,19 +70,17 @@ class _Seen:
 
     def __init__(self, query: Query, state: State, searcher: Player | None) -> None:
         self.query, self.state, self.game, self.searcher = query, state, query.game, searcher
-        self.added_lead = 0.0
-        """Points to add to `go_query.lead` of the position and of its moves."""
         self.player = self.game.player(state)
         self.sign = 1 if query.perspective in (None, self.player) else -1
         self.is_go = self.game.spec.name == "go"
-        self.size = self.game.spec.board_shape[0]
+        self.leads = go_score.Leads(self.game.spec.board_shape[0])
 
     def learn_lead(self, value: float) -> None:
         """Take the position's lead from the network's ownership, if it has it, instead of from the search's value."""
         assert self.searcher is not None
-        lead = go_query.expected_lead(self.searcher, self.state)
+        lead = go_score.expected_lead(self.searcher, self.state)
         if lead is not None:
-            self.added_lead = (lead if self.player == 0 else -lead) - go_query.lead(value, self.size)
+            self.leads = go_score.Leads(self.leads.size, value, lead if self.player == 0 else -lead)
 
     def win_rate(self, value: float) -> float:
         """The win rate of a value for the player to move."""
@@ -98,12 +96,12 @@ class _Seen:
             "utilityLcb": _rounded(2 * lcb - 1),
             "visits": visits,
         }
-        return found | (self.scores(go_query.lead(value, self.size) + self.added_lead) if self.is_go else {})
+        return found | (self.scores(self.leads.of(value)) if self.is_go else {})
 
     def scores(self, lead: float) -> dict[str, float]:
         """KataGo's three score fields, which are equal here, and the standard deviation."""
         points = _rounded(self.sign * lead)
-        stdev = _rounded(go_query.deviation(self.size))
+        stdev = _rounded(go_score.deviation(self.leads.size))
         return {"scoreLead": points, "scoreMean": points, "scoreSelfplay": points, "scoreStdev": stdev}
 
     def root_info(self, value: float, visits: int) -> dict[str, Any]:
@@ -111,7 +109,7 @@ class _Seen:
         found = self.values(value, visits)
         if not self.is_go:
             return found | {"currentPlayer": ("FIRST", "SECOND")[self.player]}
-        exact = go_query.exact_lead(self.game, self.state, friendly_pass=self.query.friendly_pass)
+        exact = go_score.exact_lead(self.game, self.state, friendly_pass=self.query.friendly_pass)
         if exact is not None:
             found |= self.scores(exact if self.player == 0 else -exact) | {"scoreStdev": 0.0}
         this, symmetric = go_query.hashes(self.game, self.state)
@@ -143,7 +141,7 @@ class _Seen:
         # Points belong to Black or White, not to the player to move.
         sign = self.sign if self.player == 0 else -self.sign
         assert self.searcher is not None
-        owners = go_query.ownership(self.searcher, state, num_games)
+        owners = go_score.ownership(self.searcher, state, num_games)
         maps = {"ownership": sign * owners, "ownershipStdev": np.sqrt(1 - owners**2)}
         return {name: (maps[name].round(DIGITS) + 0.0).tolist() for name in wanted}
 

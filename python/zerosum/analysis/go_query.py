@@ -1,11 +1,6 @@
 """Go in KataGo's analysis protocol: boards, stones, moves and rules of queries, and fields of Go's answers.
 
-Values that the network does not predict have surrogates (with an ownership head, `expected_lead` is the lead):
-
-    scoreLead   SCALE * side * ln(p / (1 - p)) points for a win rate p, at most as for 0.999; after two passes the
-                score by the rules, without dead stones where they have friendly passes
-    scoreStdev  the deviation of the logistic distribution behind scoreLead: pi / sqrt(3) * SCALE * side
-    ownership   the owner of a point at the end, by the network or by random games (`Player.ownership`)
+`go_score.py` has the fields of the score.
 """
 
 from __future__ import annotations
@@ -13,18 +8,15 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import math
 import re
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zerosum._core import Root
 from zerosum.analysis.query_fields import Fields, QueryError, QueryPositions, make_cached
 from zerosum.base.errors import GameError, SettingsError, shown
 from zerosum.games import Rules, State
-from zerosum.notation.go_status import judge
 from zerosum.notation.go_words import (
     COLUMNS,
     FIELDS,
@@ -38,13 +30,8 @@ from zerosum.notation.go_words import (
     without_past,
 )
 from zerosum.notation.legality import options_of
-from zerosum.play.player import Player
 
 MIN_SIZE, MAX_SIZE = 5, 25
-SCALE = 0.25
-"""Points of lead per line of the board and unit of log odds (not measured)."""
-MOST_CERTAIN = 0.999
-TWO_PASSES = "two passes"
 
 
 # ---- the question
@@ -243,43 +230,6 @@ def _play(fields: Fields, game: Rules, state: State, number: int, player: int, v
 
 
 # ---- the answer
-
-
-def lead(value: float, size: int) -> float:
-    """A surrogate of the player's lead in points, from the player's value in [-1, 1].
-
-    >>> round(lead(0.5, 19), 2), round(lead(-0.5, 9), 2), round(lead(1.0, 19), 1)
-    (5.22, -2.47, 32.8)
-    """
-    rate = min(max((1 + value) / 2, 1 - MOST_CERTAIN), MOST_CERTAIN)
-    return SCALE * size * math.log(rate / (1 - rate))
-
-
-def deviation(size: int) -> float:
-    """The standard deviation of `lead`, in points."""
-    return math.pi / math.sqrt(3) * SCALE * size
-
-
-def exact_lead(game: Rules, state: State, *, friendly_pass: bool) -> float | None:
-    """Black's lead in points if two passes have ended the game, else None."""
-    if game.ending(state) != TWO_PASSES:
-        return None
-    return judge(game, state).score() if friendly_pass else game.score(state)
-
-
-def ownership(player: Player, state: State, num_games: int) -> NDArray[np.float64]:
-    """[points] in [-1, 1], 1 for Black, as `Player.ownership`."""
-    owners = player.ownership(state, num_games=num_games)
-    assert owners is not None, "points of Go have owners"
-    return owners
-
-
-def expected_lead(player: Player, state: State) -> float | None:
-    """Black's expected lead in points by the network's ownership; None for a network without it."""
-    if not player.knows_owners:
-        return None
-    komi = float(options_of(player.game)["komi"])
-    return float(ownership(player, state, 0).sum()) - komi
 
 
 def policy(root: Root, num_actions: int) -> list[float]:

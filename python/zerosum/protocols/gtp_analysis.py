@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.analysis.go_score import Leads, deviation
 from zerosum.base.errors import GameError
 from zerosum.notation.go_words import PLAYERS
 from zerosum.play.analysis import Analysis, lower_win_rate, win_rate
@@ -17,8 +18,15 @@ from zerosum.protocols.gtp_board import GtpBoard
 
 DEFAULT_INTERVAL_S = 0.5
 
-Owners = NDArray[np.float64] | None
-"""[points] in [-1, 1], 1 for Black (`Player.ownership`); None unless they are requested."""
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """What is known of a position's end, besides its value; for Black."""
+
+    owners: NDArray[np.float64] | None = None
+    """[points] in [-1, 1] (`Player.ownership`); None unless they are requested."""
+    lead: float | None = None
+    """The lead in points that a network with an ownership head expects."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +137,7 @@ def _number(word: str) -> int:
     return int(word)
 
 
-def leela_line(report: Analysis, options: AnalysisOptions, board: GtpBoard, _owners: Owners) -> str:
+def leela_line(report: Analysis, options: AnalysisOptions, board: GtpBoard, _outlook: Outlook) -> str:
     """A line of lz-analyze: win rates, priors and bounds in ten-thousandths, for the player to move."""
     return " ".join(
         f"info move {move.vertex} visits {move.visits} winrate {_whole(move.winrate)} prior {_whole(move.prior)}"
@@ -138,23 +146,35 @@ def leela_line(report: Analysis, options: AnalysisOptions, board: GtpBoard, _own
     )
 
 
-def kata_line(report: Analysis, options: AnalysisOptions, board: GtpBoard, owners: Owners) -> str:
+def kata_line(report: Analysis, options: AnalysisOptions, board: GtpBoard, outlook: Outlook) -> str:
     """A line of kata-analyze: win rates, priors and bounds in [0, 1], for the player to move.
 
-    `utility` is the expected result, in [-1, 1]. In the line, 1 in `ownership` is for the player to move.
+    `utility` is the expected result, in [-1, 1], and the scores are those of `analysis/go_score.py`. In the line, 1 in
+    `ownership` is for the player to move.
     """
+    sign = 1 if options.player == 0 else -1
+    size = board.game.spec.board_shape[0]
+    leads = Leads(size, report.root.value, None if outlook.lead is None else sign * outlook.lead)
+
+    def values(visits: int, winrate: float) -> str:
+        points = f"{leads.of(2 * winrate - 1):.6f}"
+        return (
+            f"visits {visits} utility {2 * winrate - 1:.6f} winrate {winrate:.6f} scoreMean {points}"
+            f" scoreStdev {deviation(size):.6f} scoreLead {points} scoreSelfplay {points}"
+        )
+
     told = [
-        f"info move {move.vertex} visits {move.visits} utility {2 * move.winrate - 1:.6f} winrate {move.winrate:.6f}"
-        f" prior {move.prior:.6f} lcb {move.lcb:.6f} utilityLcb {2 * move.lcb - 1:.6f} order {order} pv {move.line}"
+        f"info move {move.vertex} {values(move.visits, move.winrate)} prior {move.prior:.6f} lcb {move.lcb:.6f}"
+        f" utilityLcb {2 * move.lcb - 1:.6f} order {order} pv {move.line}"
         for order, move in enumerate(_moves(report, options, board))
     ]
     if options.has_root:
-        winrate = win_rate(report.root.value)
-        told.append(f"rootInfo visits {report.num_visits} utility {2 * winrate - 1:.6f} winrate {winrate:.6f}")
+        told.append(f"rootInfo {values(report.num_visits, win_rate(report.root.value))}")
+    owners = outlook.owners
     for name in options.owners:
         assert owners is not None
-        values = owners * (1 if options.player == 0 else -1) if name == "ownership" else np.sqrt(1 - owners**2)
-        told.append(f"{name} {' '.join(f'{value:.6f}' for value in values)}")
+        shown = sign * owners if name == "ownership" else np.sqrt(1 - owners**2)
+        told.append(f"{name} {' '.join(f'{value:.6f}' for value in shown)}")
     return " ".join(told)
 
 

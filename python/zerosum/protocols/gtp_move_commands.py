@@ -9,7 +9,7 @@ from zerosum.base.errors import GameError
 from zerosum.contest.clock import KATA_TIME_SYSTEMS, TimeControl
 from zerosum.play.analysis import Analysis, AnalysisLine, win_rate
 from zerosum.protocols import gtp_params
-from zerosum.protocols.gtp_analysis import AnalysisOptions, Owners, kata_line, leela_line, parse_player
+from zerosum.protocols.gtp_analysis import AnalysisOptions, Outlook, kata_line, leela_line, parse_player
 from zerosum.protocols.gtp_board import BLACK, GtpBoard
 from zerosum.protocols.gtp_player import Teller
 from zerosum.protocols.gtp_raw_network import NUM_SYMMETRIES, raw_network_text
@@ -19,7 +19,7 @@ CLEANUP_WINRATE = 0.75
 """`kgs-genmove_cleanup` attacks stones that look dead while the win rate stays at least this high (not measured)."""
 HOPELESS = 0.05
 """Win rate below which playing on is useless where a pass loses, too."""
-LineOf = Callable[[Analysis, AnalysisOptions, GtpBoard, Owners], str]
+LineOf = Callable[[Analysis, AnalysisOptions, GtpBoard, Outlook], str]
 """The line that an analysis prints."""
 
 
@@ -185,10 +185,10 @@ def _analysis_options(session: GtpSession, words: list[str]) -> AnalysisOptions:
 def _teller(session: GtpSession, options: AnalysisOptions, line_of: LineOf) -> Teller:
     board = session.board
     # Computed in this thread, before the search's clock runs.
-    owners = session.player.ownership(board) if options.owners else None
+    outlook = session.player.outlook(board, options) if line_of is kata_line else Outlook()
 
     def tell(report: Analysis) -> None:
-        session.write(f"{line_of(report, options, board, owners)}\n")
+        session.write(f"{line_of(report, options, board, outlook)}\n")
 
     return tell
 

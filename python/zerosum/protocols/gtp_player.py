@@ -10,10 +10,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from zerosum._core import Root
+from zerosum.analysis.go_score import expected_lead, ownership
 from zerosum.base.errors import GameError
 from zerosum.contest.clock import TimeControl, TimeLeft
 from zerosum.contest.time_manager import Progress, TimeConfig, TimeManager
@@ -25,7 +23,7 @@ from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.driver import Task
 from zerosum.play.engine import Engine
 from zerosum.play.player import Player
-from zerosum.protocols.gtp_analysis import AnalysisOptions
+from zerosum.protocols.gtp_analysis import AnalysisOptions, Outlook
 from zerosum.protocols.gtp_board import GtpBoard
 from zerosum.protocols.gtp_params import GtpConfig, changed, value_of
 
@@ -114,17 +112,16 @@ class GtpPlayer:
         assert self._player is not None
         return self._player.evaluator
 
-    def ownership(self, board: GtpBoard) -> NDArray[np.float64]:
-        """[points] in [-1, 1], 1 for Black, as `Player.ownership`.
+    def outlook(self, board: GtpBoard, options: AnalysisOptions) -> Outlook:
+        """What the player knows of the position's end.
 
         Raises:
             DataError: no player fits the board.
         """
         self.sit_down(board)
         assert self._player is not None
-        owners = self._player.ownership(board.state, num_games=NUM_GAMES)
-        assert owners is not None, "points of Go have owners"
-        return owners
+        owners = ownership(self._player, board.state, NUM_GAMES) if options.owners else None
+        return Outlook(owners, expected_lead(self._player, board.state))
 
     def _take_answer(self, report: Analysis) -> None:
         self._answer = report
