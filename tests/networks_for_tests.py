@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from zerosum.evaluators.torch import TorchEvaluator
 from zerosum.games import Rules
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
 from zerosum.network.checkpoint import checkpoint_path, save_checkpoint
 from zerosum.network.heads import values_of
 from zerosum.network.residual_tower import ResidualTower
+from zerosum.replay import GameRecord
 
 # How far two programs may differ: on values, and on logits in units of their spread (of 1, if that is less). In float32
 # it is the order of the additions, in bfloat16 (8 bits of mantissa) the rounding of every layer's output.
@@ -21,6 +23,34 @@ F32_TOLERANCE = 1e-5
 BF16_TOLERANCE = 0.05
 
 SMALL = NetworkConfig(num_blocks=2, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
+
+
+def with_opinions(checkpoint: Checkpoint, *, seed: int) -> Checkpoint:
+    """A network that answers differently in each position, unlike untrained ones.
+
+    Its kernels lie in memory in another order than C's, as torch's do after a step.
+    """
+    generator = np.random.default_rng(seed)
+    weights = {
+        name: np.asfortranarray((values + generator.normal(0, 0.3, values.shape)).astype(np.float32))
+        if name.endswith("weight")
+        else values
+        for name, values in checkpoint.weights.items()
+    }
+    return dataclasses.replace(checkpoint, weights=weights)
+
+
+def error_of_recorded_values(records: list[GameRecord], game: Rules, checkpoint: Checkpoint) -> float:
+    """The mean difference of the network's values that games recorded from those that it gives here."""
+    evaluator = TorchEvaluator(checkpoint, device="cpu", precision="f32")
+    errors: list[float] = []
+    for record in records:
+        state = game.initial_state()
+        for ply in record.plies:
+            if ply["num_simulations"]:
+                errors.append(abs(ply["net_value"] - evaluator.evaluate(game.encode([state])).values[0]))
+            state = game.play(state, int(ply["action"]))
+    return float(np.mean(errors))
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -111,6 +112,12 @@ def test_imports_go_left(path: Path) -> None:
         assert imported, f"{path.name} imports the package itself, which imports everything: name the room"
         if imported != room:
             assert ORDER.index(imported) < ORDER.index(room), f"{room} imports {imported}, which stands after it"
+
+
+def test_arrays_become_bytes_in_one_place() -> None:
+    """The `save` of safetensors forgets an array's strides."""
+    saving = [path.name for path in FILES if re.search(r"safetensors(\.\w+)?\.save", path.read_text(encoding="utf-8"))]
+    assert saving == ["arrays.py"]
 
 
 @pytest.mark.parametrize("door", sorted(PACKAGE.glob("*/__init__.py")), ids=lambda door: door.parent.name)

@@ -40,6 +40,7 @@ from zerosum.network.heads import policy_loss, value_loss, values_of
 from zerosum.network.residual_tower import ResidualTower
 from zerosum.replay import Batch, ReplayConfig, ReplayWindow
 from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, policy_target
+from zerosum.selfplay.worker_process import checkpoint_of, pack_weights
 
 GAME = make("connect4")
 SHAPE = NetworkShape(num_planes=2, height=6, width=7, num_actions=7)
@@ -96,6 +97,21 @@ def entropy(probabilities: np.ndarray) -> np.ndarray:
     return -(probabilities * np.log(probabilities, where=probabilities > 0, out=np.zeros_like(probabilities))).sum(
         axis=1
     )
+
+
+def test_weights_are_in_c_order_and_arrive_in_another_process_as_they_are() -> None:
+    """Torch keeps kernels in channels-last memory, and their bytes were once sent as they lay."""
+    for average_steps in (0, 3):
+        learner = new_learner(replace(PLAIN, average_steps=average_steps))
+        learner.step(BATCH, progress=0.0)
+        weights = learner.weights()
+        assert all(weight.flags.c_contiguous for weight in weights.values())
+        turned = {name: np.asfortranarray(weight) for name, weight in weights.items()}
+        info = CheckpointInfo.describe(GAME.spec, SMALL, step=7)
+        for sent in (weights, turned):
+            found = checkpoint_of(pack_weights(Checkpoint(info=info, weights=sent)), GAME)
+            assert found.info.step == 7
+            assert_same(found.weights, weights)
 
 
 # ---- losses

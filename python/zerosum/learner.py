@@ -319,7 +319,7 @@ class Learner:
         """A copy of the weights for playing: averaged ones if `average_steps` is above 0."""
         if self._average is None:
             return self._network.weights()
-        return {name: np.array(tensor.cpu().numpy()) for name, tensor in self._average.items()}
+        return {name: np.array(tensor.cpu().numpy(), order="C") for name, tensor in self._average.items()}
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The optimiser's state by parameter. With `weights` and `step_number` it is the whole state of training."""

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from cluster_for_tests import NETWORK, Learner, checkpoint_of, learner_in, task_of
+from cluster_for_tests import GAME, NETWORK, Learner, checkpoint_of, learner_in, task_of
+from networks_for_tests import BF16_TOLERANCE, error_of_recorded_values, with_opinions
 from zerosum.cluster import actor as actor_module
 from zerosum.cluster.actor import Orders, Report, SelfplayActor, num_ids_wanted, unpack_reply
 from zerosum.cluster.blocks import opened
@@ -64,10 +65,12 @@ def test_a_new_network_is_named_by_later_searches(tmp_path: Path) -> None:
         remote = Remote(learner)
         remote.call()
         larger = dataclasses.replace(NETWORK, num_blocks=2, num_filters=12)
-        remote.call(pack_weights(checkpoint_of(10, seed=1, network=larger)))
-        while remote.report.step != 10 or not learner.taken or learner.taken[-1].plies["checkpoint_step"].max() < 10:
+        newer = with_opinions(checkpoint_of(10, seed=1, network=larger), seed=1)
+        remote.call(pack_weights(newer))
+        while remote.report.step != 10 or not learner.taken or learner.taken[-1].plies["checkpoint_step"].min() < 10:
             remote.call()
         assert learner.taken[0].plies["checkpoint_step"].max() == 0
+        assert error_of_recorded_values(learner.taken[-1:], GAME, newer) < BF16_TOLERANCE
         remote.call(is_over=True)
 
 

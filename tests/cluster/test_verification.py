@@ -22,6 +22,7 @@ from cluster_for_tests import (
     header_of,
     learner_in,
 )
+from networks_for_tests import with_opinions
 from zerosum.cluster import verification
 from zerosum.cluster.verification import SearchCheck, Verifier, fault_by_rules
 from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, UniformEvaluator, make_evaluator
@@ -41,14 +42,7 @@ SELFPLAY = SelfplayConfig(games_per_worker=4, opening_share=0.5, opening_plies=3
 def network_of(step: int, *, seed: int) -> Checkpoint:
     """A network with opinions, since untrained ones hardly differ; each step has a size of its own."""
     network = replace(NETWORK, num_filters=NETWORK.num_filters + step)
-    checkpoint, generator = checkpoint_of(step, seed=seed, network=network), np.random.default_rng(seed)
-    weights = {
-        name: (values + generator.normal(0, 0.3, values.shape)).astype(np.float32)
-        if name.endswith("weight")
-        else values
-        for name, values in checkpoint.weights.items()
-    }
-    return replace(checkpoint, weights=weights)
+    return with_opinions(checkpoint_of(step, seed=seed, network=network), seed=seed)
 
 
 @functools.cache

@@ -19,6 +19,7 @@ import pytest
 
 from games_for_tests import DoubleMove
 from logs_for_tests import FinishedLog
+from networks_for_tests import BF16_TOLERANCE, error_of_recorded_values, with_opinions
 from runs_for_tests import SETTINGS
 from zerosum.base.errors import GameError, RunError, SettingsError, ZerosumError
 from zerosum.evaluators import EvaluatorConfig, UniformEvaluator
@@ -152,7 +153,7 @@ def test_a_new_network_reaches_every_worker_and_a_pause_holds_them(game: str) ->
     selfplay, is_paused = new_selfplay(game, log), False
     larger = dataclasses.replace(NETWORK, num_blocks=1, num_filters=6)
     info = CheckpointInfo.describe(spec, larger, step=6)
-    newer = Checkpoint(info, initial_weights(larger, info.shape, seed=1))
+    newer = with_opinions(Checkpoint(info, initial_weights(larger, info.shape, seed=1)), seed=1)
 
     def has_newer(worker: int) -> bool:
         records = [record for number, record in list(log.finished.items()) if number % 2 == worker]
@@ -177,6 +178,8 @@ def test_a_new_network_reaches_every_worker_and_a_pause_holds_them(game: str) ->
 
     course = steps()
     selfplay.play(lambda: next(course, "over") is not None, lambda _: None, is_paused=lambda: is_paused)
+    later = [record for record in log.finished.values() if (record.plies["checkpoint_step"] == 6).all()]
+    assert later and error_of_recorded_values(later, make(game), newer) < BF16_TOLERANCE
 
 
 def broken(game: str) -> str:

@@ -11,9 +11,9 @@ import struct
 from collections.abc import Mapping
 from typing import IO, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.base.arrays import pack_arrays
 from zerosum.base.files import write_all
 
 Arrays = dict[str, NDArray[Any]]
@@ -27,11 +27,7 @@ def write_message(pipe: int, values: Mapping[str, Any], arrays: Mapping[str, NDA
 
 def pack_message(values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]] | None = None) -> bytes:
     """A message as bytes."""
-    import safetensors.numpy as safetensors
-
-    # safetensors writes the memory of an array as it lies, whatever its strides.
-    whole = {name: np.ascontiguousarray(array) for name, array in (arrays or {}).items()}
-    text, data = json.dumps(values).encode(), safetensors.save(whole) if whole else b""
+    text, data = json.dumps(values).encode(), pack_arrays(arrays) if arrays else b""
     return b"".join((_LENGTHS.pack(len(text), len(data)), text, data))
 
 

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.base.arrays import pack_arrays
 from zerosum.base.errors import DataError, printable, shown
 from zerosum.base.files import replace_durably, require_own_files, sync_directory, write_durably, writing
 from zerosum.base.settings import from_mapping
@@ -210,11 +211,9 @@ def _write(
     path = checkpoint_path(directory, info.step)
     if path.exists():
         raise FileExistsError(f"The checkpoint of this step exists already: {path}.")
-    import safetensors.numpy as safetensors
-
     files = {}
     for part, arrays in parts.items():
-        content = safetensors.save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+        content = pack_arrays(arrays)
         write_durably(_part_path(path, part), content)
         files[part] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     body = {**asdict(info), **more, "files": files}

@@ -27,6 +27,7 @@ from itertools import count
 from typing import IO, Any, TypeVar
 
 from zerosum.base import errors
+from zerosum.base.arrays import pack_arrays
 from zerosum.base.errors import ZerosumError
 from zerosum.base.files import write_all
 from zerosum.base.settings import from_mapping, to_mapping
@@ -134,11 +135,9 @@ def pack_weights(checkpoint: Checkpoint) -> bytes:
     It is `learner's step u64 | progress f64 | length of the JSON u32 | NetworkConfig as JSON | weights as safetensors`,
     little-endian.
     """
-    import safetensors.numpy as safetensors
-
     network, playing = json.dumps(to_mapping(checkpoint.info.network)).encode(), PlayingNetwork.of(checkpoint.info)
     head = _HEAD.pack(playing.step, playing.progress, len(network))
-    return head + network + safetensors.save(checkpoint.weights)
+    return head + network + pack_arrays(checkpoint.weights)
 
 
 def pack_threshold(threshold: float | None) -> bytes:
