@@ -462,15 +462,19 @@ def test_a_run_is_watched(visit: Open) -> None:
     history(page, 2)
 
 
-@pytest.mark.parametrize("where", ["learn?scenario=trap", "search?game=tictactoe"])
-def test_a_press_before_the_program_answered_is_not_lost(visit: Open, where: str) -> None:
-    page = visit(
-        f"#/{where}",
-        script="""const send = WebSocket.prototype.send;
-        WebSocket.prototype.send = function (text) { setTimeout(() => send.call(this, text), 500); };""",
-    )
-    page.get_by_role("button", name="Ten simulations").click()
-    says(page, "Simulation 10")
+def test_nothing_can_be_clicked_before_the_program_answers(visit: Open) -> None:
+    slow = """const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (text) { setTimeout(() => send.call(this, text), 500); };"""
+    for where in ("learn?scenario=trap", "search?game=tictactoe"):
+        page = visit(f"#/{where}", script=slow)
+        page.get_by_role("button", name="Ten simulations").click()
+        says(page, "Simulation 10")
+    page = visit("#/analyse?game=tictactoe&moves=b2+a1+c3", script=slow)
+    page.get_by_role("button", name="Review the game").click()
+    page.locator(".summary table").wait_for()
+    page = visit("#/match?game=tictactoe&first=random&second=rollouts%402&games=2", script=slow)
+    page.get_by_role("button", name="Begin").click()
+    says(page, "The match is over")
 
 
 def test_pictures_of_the_documentation(visit: Open) -> None:

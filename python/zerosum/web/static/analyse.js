@@ -193,7 +193,7 @@ export function show(main, fields) {
 
   whenOpen(() => {
     const known = view ? Object.fromEntries(new URLSearchParams(location.hash.split("?")[1])) : Object.fromEntries(fields);
-    open({ game: known.game ?? "chess", moves: known.moves ?? "", start: known.start ?? "", ply: Number(known.ply ?? 0) });
+    return open({ game: known.game ?? "chess", moves: known.moves ?? "", start: known.start ?? "", ply: Number(known.ply ?? 0) });
   });
   return () => removeEventListener("keydown", key);
 }

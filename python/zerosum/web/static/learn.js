@@ -23,21 +23,20 @@ export function show(main, fields) {
   const speed = h("input", { type: "range", min: 1, max: 20, step: 1, value: 4, "aria-label": "Phases a second" });
   const button = (text, title, onclick, className = "") => h("button", { type: "button", title, "aria-label": /[a-z]{3}/i.test(text) ? null : title, onclick, className }, text);
   const running = button("Run", "Run until stopped", toggle);
-  // Nothing can be pressed before the first answer: a press would be lost.
-  const lesson = h("div", { className: "learn", inert: true },
-    h("section", { className: "panel drawing" }, h("div", { className: "scroll" }, tree),
-      h("div", { className: "row controls" },
-        button("Phase", "Show the next phase", () => nextPhase(), "main"), button("Step", "One simulation", () => steps(1)), button("×10", "Ten simulations", () => steps(10)), button("×100", "A hundred simulations", () => steps(100)), running,
-        button("Back", "Back by one simulation", () => rewind(view.steps - 1)), button("Reset", "Clear the tree", () => act("lesson.reset"))),
-      h("div", { className: "row sliders" },
-        h("label", {}, "c ", slider, shownC), h("label", {}, "Speed ", speed), button("Save JSON", "Save the tree as JSON", () => download(`${view.tree.scenario}.json`, JSON.stringify(view.tree, null, 1), "application/json"))),
-      status, table),
-    h("section", { className: "panel reading" }, words),
-    h("section", { className: "panel logs" }, h("h2", {}, "Log"), h("p", { className: "dim" }, "Choose a line to go back to it."), log));
   main.append(
     h("h1", {}, "How the search thinks"),
     h("p", { className: "lead" }, "A network guesses, a search checks the guess. Here is a tree of nine positions that you can step through by hand."),
-    scenarios, tells, lesson);
+    scenarios, tells,
+    h("div", { className: "learn" },
+      h("section", { className: "panel drawing" }, h("div", { className: "scroll" }, tree),
+        h("div", { className: "row controls" },
+          button("Phase", "Show the next phase", () => nextPhase(), "main"), button("Step", "One simulation", () => steps(1)), button("×10", "Ten simulations", () => steps(10)), button("×100", "A hundred simulations", () => steps(100)), running,
+          button("Back", "Back by one simulation", () => rewind(view.steps - 1)), button("Reset", "Clear the tree", () => act("lesson.reset"))),
+        h("div", { className: "row sliders" },
+          h("label", {}, "c ", slider, shownC), h("label", {}, "Speed ", speed), button("Save JSON", "Save the tree as JSON", () => download(`${view.tree.scenario}.json`, JSON.stringify(view.tree, null, 1), "application/json"))),
+        status, table),
+      h("section", { className: "panel reading" }, words),
+      h("section", { className: "panel logs" }, h("h2", {}, "Log"), h("p", { className: "dim" }, "Choose a line to go back to it."), log)));
 
   async function act(what, more = {}, { keepPhase = false } = {}) {
     try {
@@ -165,7 +164,6 @@ export function show(main, fields) {
     }
     view = opened;
     render();
-    lesson.inert = false;
   });
   return stop;
 }

@@ -28,19 +28,17 @@ export function show(main, fields) {
   const phases = h("input", { type: "checkbox" });
   const button = (text, title, onclick, className = "") => h("button", { type: "button", title, "aria-label": /[a-z]{3}/i.test(text) ? null : title, onclick, className }, text);
   const running = button("Run", "Run up to this number of simulations", toggle);
-  // Nothing can be pressed before the first answer: a press would be lost.
-  const watch = h("div", { className: "watch", inert: true },
-    h("section", { className: "panel" }, choosers, board.whole),
-    h("section", { className: "panel" },
-      h("div", { className: "row controls" }, button("Phase", "Show the next phase", () => act("growth.phase"), "main"), button("Step", "One simulation", () => act("growth.step", { number: 1 })), button("×10", "Ten simulations", () => act("growth.step", { number: 10 })), button("×100", "A hundred simulations", () => act("growth.step", { number: 100 })), button("×1000", "A thousand simulations", () => act("growth.step", { number: 1000 })), button("×10⁴", "Ten thousand simulations", () => act("growth.step", { number: 10000 })), running, button("Back", "Back by one simulation", () => rewind(view.simulations - (isUnderWay() ? 0 : 1))), button("Reset", "Begin a new tree", () => act("growth.reset"))),
-      h("div", { className: "row sliders" }, c.element, fpu.element, noise.element, h("label", {}, "Simulations ", target, shownTarget), h("label", {}, "Speed ", speed), h("label", { className: "check" }, phases, " run phase by phase")),
-      says, h("div", { className: "scroll" }, tree), weighing),
-    h("section", { className: "panel" }, h("h2", {}, "The most visited positions"), h("p", { className: "dim" }, "As figure 4 of the AlphaZero paper shows them: the value as a winning percentage of the player to move at the root, the border as wide as the visits."), h("div", { className: "row moment-buttons" }), figure),
-    h("section", { className: "panel" }, h("h2", {}, "Log"), h("p", { className: "dim" }, "Choose a line to go back to it."), log));
   main.append(
     h("h1", {}, "Watch a search"),
     h("p", { className: "lead" }, "The search of the paper, on any position: each simulation selects a path, expands and evaluates its end, and backs the value up. Play moves on the board to search another position."),
-    watch);
+    h("div", { className: "watch" },
+      h("section", { className: "panel" }, choosers, board.whole),
+      h("section", { className: "panel" },
+        h("div", { className: "row controls" }, button("Phase", "Show the next phase", () => act("growth.phase"), "main"), button("Step", "One simulation", () => act("growth.step", { number: 1 })), button("×10", "Ten simulations", () => act("growth.step", { number: 10 })), button("×100", "A hundred simulations", () => act("growth.step", { number: 100 })), button("×1000", "A thousand simulations", () => act("growth.step", { number: 1000 })), button("×10⁴", "Ten thousand simulations", () => act("growth.step", { number: 10000 })), running, button("Back", "Back by one simulation", () => rewind(view.simulations - (isUnderWay() ? 0 : 1))), button("Reset", "Begin a new tree", () => act("growth.reset"))),
+        h("div", { className: "row sliders" }, c.element, fpu.element, noise.element, h("label", {}, "Simulations ", target, shownTarget), h("label", {}, "Speed ", speed), h("label", { className: "check" }, phases, " run phase by phase")),
+        says, h("div", { className: "scroll" }, tree), weighing),
+      h("section", { className: "panel" }, h("h2", {}, "The most visited positions"), h("p", { className: "dim" }, "As figure 4 of the AlphaZero paper shows them: the value as a winning percentage of the player to move at the root, the border as wide as the visits."), h("div", { className: "row moment-buttons" }), figure),
+      h("section", { className: "panel" }, h("h2", {}, "Log"), h("p", { className: "dim" }, "Choose a line to go back to it."), log)));
 
   async function act(what, more = {}) {
     stop();
@@ -68,7 +66,6 @@ export function show(main, fields) {
         h("div", { className: "row" }, h("button", { type: "button", disabled: !link.moves, onclick: () => open({ moves: link.moves.split(" ").slice(0, -1).join(" ") }) }, "Take the last move back"), h("span", { className: "dim" }, link.moves)));
       answerMoves = answer.moves;
       render(answer);
-      watch.inert = false;
     } catch (error) { toast(error.message); }
   }
   let answerMoves = [];

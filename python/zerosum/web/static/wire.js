@@ -57,10 +57,15 @@ export function on(event, listener) {
   listeners.get(event).add(listener);
 }
 
-/** Call `resume(isAgain)` whenever the connection opens, and now if it is open. */
+/** Call `resume(isAgain)` whenever the connection opens, and now if it is open. Nothing can be clicked until it is done: the page has no answer to work with. */
 export function whenOpen(resume) {
-  onOpen.add(resume);
-  if (socket?.readyState === WebSocket.OPEN) resume(false);
+  const main = document.getElementById("main");
+  main.ariaBusy = "true";
+  const begin = async (isAgain) => {
+    try { await resume(isAgain); } finally { main.ariaBusy = "false"; }
+  };
+  onOpen.add(begin);
+  if (socket?.readyState === WebSocket.OPEN) begin(false);
 }
 
 export function forgetListeners() {
