@@ -42,7 +42,7 @@ def test_networks_of_other_processes_are_compiled_for_rating_games_alone(is_here
     compiled, rated = list[int](), list[tuple[int, int]]()
     training: Any = object.__new__(SelfplayTraining)
     training._config, training._report = CONFIG, print
-    training._playing, training._uncompiled, training._planes_BCHW = PlayingNetwork(), None, None
+    training._playing, training._uncompiled, training._batch = PlayingNetwork(), None, None
     training._evaluations_before, training._budget = 0, None
     training._evaluator = SimpleNamespace(update=lambda checkpoint, **_: compiled.append(checkpoint.info.step))
     counts = SimpleNamespace(evaluations=0)
