@@ -99,13 +99,12 @@ def entropy(probabilities: np.ndarray) -> np.ndarray:
     )
 
 
-def test_weights_are_in_c_order_and_arrive_in_another_process_as_they_are() -> None:
+def test_weights_arrive_in_another_process_as_they_are() -> None:
     """Torch keeps kernels in channels-last memory, and their bytes were once sent as they lay."""
     for average_steps in (0, 3):
         learner = new_learner(replace(PLAIN, average_steps=average_steps))
         learner.step(BATCH, progress=0.0)
         weights = learner.weights()
-        assert all(weight.flags.c_contiguous for weight in weights.values())
         turned = {name: np.asfortranarray(weight) for name, weight in weights.items()}
         info = CheckpointInfo.describe(GAME.spec, SMALL, step=7)
         for sent in (weights, turned):

@@ -218,7 +218,7 @@ class Learner:
         self._autocast = _autocast(config.precision, self._device)
         self._num_parts = num_parts
         self._forward: Any = self._network if num_parts == 1 else _data_parallel(self._network)
-        self._plane_bits: PlaneBits | None = None  # of the game, which the first batch tells
+        self._plane_bits: PlaneBits | None = None  # made by the first batch, which describes the game's planes
         self._optimizer = self._make_optimizer()
         self._average = self._tensors(weights) if config.average_steps else None
 
@@ -319,7 +319,7 @@ class Learner:
         """A copy of the weights for playing: averaged ones if `average_steps` is above 0."""
         if self._average is None:
             return self._network.weights()
-        return {name: np.array(tensor.cpu().numpy(), order="C") for name, tensor in self._average.items()}
+        return {name: np.array(tensor.cpu().numpy()) for name, tensor in self._average.items()}
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The optimiser's state by parameter. With `weights` and `step_number` it is the whole state of training."""

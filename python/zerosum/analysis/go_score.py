@@ -78,4 +78,9 @@ def expected_lead(player: Player, state: State) -> float | None:
     """Black's expected lead in points by the network's ownership; None for a network without it."""
     if not player.knows_owners:
         return None
-    return float(ownership(player, state, 0).sum()) - float(options_of(player.game)["komi"])
+    return lead_by(ownership(player, state, 0), player.game)
+
+
+def lead_by(owners: NDArray[np.float64], game: Rules) -> float:
+    """Black's lead in points if the points, [points] in [-1, 1], have these owners."""
+    return float(owners.sum()) - float(options_of(game)["komi"])

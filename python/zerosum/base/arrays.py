@@ -1,4 +1,4 @@
-"""Arrays as bytes, in the format of safetensors. Nothing else calls its `save`."""
+"""Arrays as bytes, in the format of safetensors, whose `save` only this file calls; and ragged rows in dense arrays."""
 
 from __future__ import annotations
 
@@ -23,3 +23,14 @@ def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     import safetensors.numpy
 
     return safetensors.numpy.save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+
+
+def places(columns: NDArray[np.uint16], offsets: NDArray[np.int64], *, width: int) -> NDArray[np.int64]:
+    """Indices of the entries of ragged rows in a flat array of rows of `width` columns.
+
+    Row r has the entries columns[offsets[r]:offsets[r + 1]].
+
+    >>> places(np.array([1, 4, 0], np.uint16), np.array([0, 2, 3]), width=5).tolist()
+    [1, 4, 5]
+    """
+    return np.repeat(np.arange(len(offsets) - 1) * width, np.diff(offsets)) + columns

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
+from zerosum.base.arrays import places
 from zerosum.base.settings import require_known
 from zerosum.evaluators.batch_limit import BatchLimit, is_out_of_memory, whole
 from zerosum.evaluators.device import torch_devices
@@ -142,8 +143,7 @@ class _Batch:
 
     def legal_indices(self, num_actions: int) -> NDArray[np.int64]:
         """[sum L], the indices of the legal actions' logits among B * A."""
-        row_starts_B = np.arange(len(self)) * num_actions
-        return np.repeat(row_starts_B, np.diff(self.offsets)) + self.legal_actions
+        return places(self.legal_actions, self.offsets, width=num_actions)
 
 
 class _TorchNetwork:

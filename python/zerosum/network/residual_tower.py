@@ -72,8 +72,8 @@ class ResidualTower(nn.Module):
         return NetworkOutput(connect(self._layers, x_BCHW, self._config, self._shape, heads))
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
-        """A float32 copy of the weights, on the CPU and in C order, as checkpoints hold them."""
-        return {name: np.array(tensor.float().cpu().numpy(), order="C") for name, tensor in self.state_dict().items()}
+        """A float32 copy of the weights, on the CPU, as checkpoints hold them."""
+        return {name: np.array(tensor.float().cpu().numpy()) for name, tensor in self.state_dict().items()}
 
     def load_weights(self, weights: Weights) -> None:
         """Replace every weight. Raises KeyError for a missing name and RuntimeError for a shape that differs."""

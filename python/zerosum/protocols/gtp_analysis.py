@@ -24,7 +24,7 @@ class Outlook:
     """What is known of a position's end, besides its value; for Black."""
 
     owners: NDArray[np.float64] | None = None
-    """[points] in [-1, 1] (`Player.ownership`); None unless they are requested."""
+    """[points] in [-1, 1] (`Player.ownership`); None if they are not requested and the network does not know them."""
     lead: float | None = None
     """The lead in points that a network with an ownership head expects."""
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.base.arrays import places
 from zerosum.base.errors import DataError, GameError
 from zerosum.games import start_state
 from zerosum.replay.window import Policies, Samples
@@ -99,14 +100,11 @@ class Batch:
 
     def legal_indices(self) -> NDArray[np.int64]:
         """[sum L], the places of the legal actions among B * A."""
-        return self._indices(self.legal_actions, self.legal_offsets)
+        return places(self.legal_actions, self.legal_offsets, width=self.num_actions)
 
     def policy_indices(self) -> NDArray[np.int64]:
         """The places of the policies' entries among B * A."""
-        return self._indices(self.policies.actions, self.policies.offsets)
-
-    def _indices(self, actions: NDArray[np.uint16], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.repeat(np.arange(len(self)) * self.num_actions, np.diff(offsets)) + actions
+        return places(self.policies.actions, self.policies.offsets, width=self.num_actions)
 
     def part(self, start: int, stop: int) -> Batch:
         """The samples from `start` to `stop`."""

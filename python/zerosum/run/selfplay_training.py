@@ -125,7 +125,7 @@ class SelfplayTraining:
             self._spare_samples(record)
         self._restore_samples(checkpoint, info)
         self._restore_counts(info)
-        self._batch: Batch | None = None  # the newest, for the ranges of int8
+        self._batch: Batch | None = None  # the learner's newest batch; int8 takes its ranges from it
         self._begin_selfplay(self._gate.best() if self._gate else checkpoint, first_game_id)
         self._budget = Budget(
             config,
