@@ -33,7 +33,8 @@ Reason = Literal["damaged", "foreign", "stale", "duplicate", "differs", "refused
   that the learner has not had
 - stale: the network of the last search is too old
 - duplicate: the game has counted before
-- differs: the game is not what the rules or its repeated searches say (`Verifier`); its sender is refused
+- differs: the game is not what the rules say, or its sender's games are not like their repeated searches (`Verifier`);
+  the sender is refused
 - refused sender: the sender is refused, for an earlier game or another one of the block
 """
 
@@ -204,7 +205,9 @@ class Ingest:
 
     def _difference(self, sender: Sender, games: Sequence[GameRecord]) -> str:
         """The fault of a game that the verifier refuses, in words; "" if it refuses none."""
-        found = self._verifier and self._verifier.first_fault(games, inherited=sender.inherited)
+        found = self._verifier and self._verifier.first_fault(
+            games, sender=sender.name, inherited=sender.inherited
+        )
         return f"game {found[0].game_id} of {sender.name} {found[1]}" if found else ""
 
     def _difference_in_flight(self, sender: Sender, left: Iterable[RunningGame]) -> str:

@@ -2,7 +2,8 @@
 
 A search is a function of the position, the settings, the noise's key and the network's evaluations. Evaluations differ
 a little between devices, number formats and sizes of batches, so a repeated search is *like* the recorded one: its
-policy target and value are near. An actor takes a new network while its searches are under way, and a record names the
+policy target and value are near. They are far away now and then, where two moves are nearly equal, so no single game
+decides: the differences of a sender's games are added up (`Suspicion`). An actor takes a new network while its searches are under way, and a record names the
 network with which a search began. So only searches that began and ended with one network are compared: those before
 the game's first change of network, and later ones that kept nothing of an earlier tree.
 """
@@ -10,6 +11,7 @@ the game's first change of network, and later ones that kept nothing of an earli
 from __future__ import annotations
 
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,14 +34,13 @@ from zerosum.selfplay.resignation import RESIGNATION, is_played_out
 from zerosum.selfplay.worker import is_full_search, num_opening_plies
 from zerosum.selfplay.worker_process import checkpoint_of, network_of
 
-MOST_DIFFERENCE = 0.1
-"""Largest mean difference of a game's compared searches: half the L1 distance of their policy targets, in [0, 1].
+ACCEPTED_DIFFERENCE = 0.05
+"""The difference of a game (`Comparison.difference`) that does not change the suspicion of its sender.
 
-In Connect Four it was 0 on equal machines, at most 0.025 between f32 and bf16 and between OpenVINO and torch, and 0.25
-on average for games of the first network under the name of the last (docs/cluster.md).
+In Connect Four 0.01 is the mean of honest games in int8, and 0.1 to 0.3 that of another network's (docs/cluster.md).
 """
-MOST_VALUE_DIFFERENCE = 0.1
-"""Largest mean difference of the values of a game's compared searches; at most 0.007 there, and 0.15 on average."""
+MOST_SUSPICION = 1.0
+"""The suspicion at which a sender is refused."""
 MOST_EVALUATORS = 3
 """Networks that are kept compiled."""
 
@@ -109,15 +110,37 @@ class Comparison:
     value_differences: list[float]
     """Distance of the recorded and the repeated value, in [0, 2], by search."""
 
-    def fault(self) -> str:
-        """Why the searches are not the same, in words; "" if they may be."""
-        for name, values, most in (
-            ("policy targets", self.differences, MOST_DIFFERENCE),
-            ("values", self.value_differences, MOST_VALUE_DIFFERENCE),
-        ):
-            if values and (mean := sum(values) / len(values)) > most:
-                return f"has other {name} than its {len(values)} repeated searches (mean difference {mean:.2f})"
-        return ""
+    @property
+    def difference(self) -> float | None:
+        """The mean difference of the policy targets or of the values, whichever is larger; None without a search."""
+        means = [sum(found) / len(found) for found in (self.differences, self.value_differences) if found]
+        return max(means, default=None)
+
+
+class Suspicion:
+    """How much the games of a sender differ from their repeated searches, more than searches do by rounding.
+
+    It is a cumulative sum (Page, Biometrika 41, 1954), which begins at 0: each compared game adds its difference less
+    `ACCEPTED_DIFFERENCE`, and it is never below 0.
+    """
+
+    def __init__(self) -> None:
+        self.value = 0.0
+        self._raised_by: list[float] = []
+
+    def fault(self, compared: Comparison) -> str:
+        """Add a game. Returns why its sender is to be refused, in words; "" if it is not."""
+        if (difference := compared.difference) is None:
+            return ""
+        self.value = max(0.0, self.value + difference - ACCEPTED_DIFFERENCE)
+        self._raised_by = [*self._raised_by, difference] if self.value else []
+        if self.value <= MOST_SUSPICION:
+            return ""
+        games, mean = self._raised_by, sum(self._raised_by) / len(self._raised_by)
+        return (
+            f"differs from its repeated searches, as the {len(games)} compared games up to it do (mean difference"
+            f" {mean:.2f}, the largest {max(games):.2f})"
+        )
 
 
 class SearchCheck:
@@ -186,8 +209,10 @@ class SearchCheck:
         self._files.cleanup()
 
     def compare(self, record: GameRecord) -> Comparison:
-        """Repeat the searches of a game that its record lets us repeat."""
+        """Repeat the searches of a game that its record lets us repeat. An alpha-beta search's game has none."""
         found = Comparison([], [])
+        if is_of_alpha_beta(record):
+            return found
         for ply, root in self._repeated(record):
             found.value_differences.append(abs(ply.search_value - root.value))
             if ply.target.size:
@@ -195,12 +220,12 @@ class SearchCheck:
         return found
 
     def fault(self, record: GameRecord) -> str:
-        """What a game has against the settings of self-play and against its networks, in words; "" if nothing."""
+        """What a game has against the settings of self-play, in words; "" if nothing. Its searches are not repeated."""
         if fault := self._fault_of_opening(record):
             return fault
         if is_of_alpha_beta(record):
             return self._fault_of_alpha_beta(record)
-        return self._fault_of_full_searches(record) or self.compare(record).fault()
+        return self._fault_of_full_searches(record)
 
     def _fault_of_opening(self, record: GameRecord) -> str:
         """The start and the random moves are decided by the seed and the number of the game."""
@@ -330,13 +355,16 @@ class Verifier:
         self._game, self.searches, self._share, self._generator = game, searches, share, generator
         self.num_compared = 0
         """Games whose searches were repeated."""
+        self._suspicions: defaultdict[str, Suspicion] = defaultdict(Suspicion)  # by the sender's name
 
     def fault_in_flight(self, running: RunningGame) -> str:
         """What a game without an end has against it, in words; "" if nothing. The rules alone are checked."""
         return fault_in_flight(self._game, running)
 
-    def first_fault(self, games: Sequence[GameRecord], *, inherited: Container[int]) -> tuple[GameRecord, str] | None:
-        """A game that has something against it, and what, in words; None if there is none.
+    def first_fault(
+        self, games: Sequence[GameRecord], *, sender: str, inherited: Container[int]
+    ) -> tuple[GameRecord, str] | None:
+        """A game for which its sender is to be refused, and why, in words; None if there is none.
 
         An inherited game, which the store had in flight, began with other networks, and maybe other settings: it is
         checked by the rules alone. `inherited` has the numbers of these games.
@@ -350,7 +378,8 @@ class Verifier:
         # In the order of their networks: to compile one takes longer than to compare a game.
         for record in sorted(drawn, key=lambda record: int(record.plies["checkpoint_step"].max(initial=0))):
             self.num_compared += 1
-            if fault := self.searches.fault(record):
+            fault = self.searches.fault(record) or self._suspicions[sender].fault(self.searches.compare(record))
+            if fault:
                 return record, fault
         return None
 
