@@ -205,9 +205,7 @@ class Ingest:
 
     def _difference(self, sender: Sender, games: Sequence[GameRecord]) -> str:
         """The fault of a game that the verifier refuses, in words; "" if it refuses none."""
-        found = self._verifier and self._verifier.first_fault(
-            games, sender=sender.name, inherited=sender.inherited
-        )
+        found = self._verifier and self._verifier.first_fault(games, sender=sender.name, inherited=sender.inherited)
         return f"game {found[0].game_id} of {sender.name} {found[1]}" if found else ""
 
     def _difference_in_flight(self, sender: Sender, left: Iterable[RunningGame]) -> str:

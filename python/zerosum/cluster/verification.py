@@ -3,9 +3,11 @@
 A search is a function of the position, the settings, the noise's key and the network's evaluations. Evaluations differ
 a little between devices, number formats and sizes of batches, so a repeated search is *like* the recorded one: its
 policy target and value are near. They are far away now and then, where two moves are nearly equal, so no single game
-decides: the differences of a sender's games are added up (`Suspicion`). An actor takes a new network while its searches are under way, and a record names the
-network with which a search began. So only searches that began and ended with one network are compared: those before
-the game's first change of network, and later ones that kept nothing of an earlier tree.
+decides: the differences of a sender's games are added up (`Suspicion`).
+
+An actor takes a new network while its searches are under way, and a record names the network with which a search
+began. So only searches that began and ended with one network are compared: those before the game's first change of
+network, and later ones that kept nothing of an earlier tree.
 """
 
 from __future__ import annotations
