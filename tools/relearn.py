@@ -32,7 +32,7 @@ from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord
 from zerosum.run.config import RunConfig, asked_settings, changed, load_config
 from zerosum.run.held_out import HeldOut, measure
-from zerosum.run.learning import learn_step, network_now
+from zerosum.run.learning import learn_step, network_now, new_window
 from zerosum.run.run_directory import hold
 from zerosum.run.selfplay_training import LATEST_START
 
@@ -115,7 +115,7 @@ def relearn(config: RunConfig, games: Sequence[GameRecord]) -> Relearned:
     game, shape = make(config.game), NetworkShape.of(make(config.game).spec)
     is_held_out = [4 * index >= 3 * len(games) and index % HELD_OUT == 0 for index in range(len(games))]
     learned_from = [record for record, is_out in zip(games, is_held_out, strict=True) if not is_out]
-    window, held_out = ReplayWindow(config.replay), ReplayWindow(config.replay)
+    window, held_out = new_window(config), ReplayWindow(config.replay)
     for record, is_out in zip(games, is_held_out, strict=True):
         if is_out:
             held_out.add(record)
@@ -131,7 +131,7 @@ def relearn(config: RunConfig, games: Sequence[GameRecord]) -> Relearned:
         window.add(record)
         if window.total_positions < least_positions:
             continue
-        owed = window.total_positions * config.learner.samples_per_position
+        owed = window.total_weight * config.learner.samples_per_position
         while (learner.step_number + 1) * config.learner.batch_size <= owed:
             learn_step(learner, window, game, config, progress=window.total_positions / num_positions)
     cpu_s = time.process_time() - begun

@@ -122,6 +122,8 @@ class LearnerConfig:
 
     def __post_init__(self) -> None:
         check(self, "learner")
+        if any(step < 1 for step in self.schedule_steps):
+            raise SettingsError(f"learner.schedule_steps are {list(self.schedule_steps)}, expected steps from 1 on.")
         if self.batch_size % self.num_devices:
             raise SettingsError(
                 f"learner.batch_size is {self.batch_size}, which {self.num_devices} devices (learner.num_devices)"

@@ -128,6 +128,8 @@ def test_an_actor_that_answers_and_does_not_play_is_silent() -> None:
     actor.excuse(1e6, now + 16)
     assert actor.called_at == actor.played_at == now + 16, "no time lies ahead"
     assert not actor.take(actor.report, now + 17) and actor.played_at == now + 16
+    plays = Report(counts=SelfplayCounts(evaluations=1, plies=1), num_free_ids=5)
+    assert actor.take(plays, now + 18) and actor.played_at == now + 18, "an alpha-beta search evaluates nothing"
 
 
 def test_a_training_whose_nodes_are_all_refused_ends_although_the_head_could_never_play(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from zerosum._core import Leaves
 from zerosum.base.errors import SettingsError
 from zerosum.evaluators.evaluator import Evaluations
 from zerosum.games import Rules, make
+from zerosum.games.rules import with_options
 from zerosum.notation.game_files import read_raw_games
 from zerosum.notation.go_words import GoRules, stones_of
 from zerosum.play.choice import Players
@@ -282,6 +283,23 @@ def test_the_network_alone_in_all_symmetries() -> None:
     assert numbers(said[0], "whiteWin", 1)[0] < 0.5 < numbers(said[1], "whiteWin", 1)[0]
     for bad in ("", "8", "-1", "x"):
         assert client.refuse(f"kata-raw-nn {bad}") == "expected a symmetry from 0 to 7, or all"
+
+
+def test_a_network_with_other_planes_than_the_boards_game_is_asked_in_its_own() -> None:
+    """The package's network for 9x9 Go has planes of liberties, and the board has none."""
+    asked = list[int]()
+
+    class Counting(Topmost):
+        def evaluate(self, leaves: Leaves) -> Evaluations:
+            asked.append(leaves.planes().shape[1])
+            return super().evaluate(leaves)
+
+    def choose(game: Rules) -> Player:
+        return Player(with_options(game, liberties=3), Counting(), SearchConfig(), name="counting")
+
+    client = Client(choose=choose)
+    assert "policy" in client.ask("kata-raw-nn 3")
+    assert asked[-1] == len(make("go(size=5, liberties=3)").spec.planes) > len(make("go(size=5)").spec.planes)
 
 
 def test_searching_plays_nothing_and_names_of_others_do_the_same() -> None:

@@ -143,6 +143,66 @@ def test_a_window_of_games_holds_the_newest_games():
         assert window.total_positions == len(positions(records))
 
 
+def weight_of(record: GameRecord) -> float:
+    """A quarter for every third game."""
+    return 0.25 if record.game_id % 3 == 0 else 1.0
+
+
+@pytest.mark.parametrize("block", [1, 7, 1000])
+def test_light_positions_take_less_room(monkeypatch: pytest.MonkeyPatch, block: int):
+    """The twin adds up weights from the newest position on."""
+    monkeypatch.setattr(replay, "_BLOCK_POSITIONS", block)
+    window, records, draw = ReplayWindow(SMALL, weight_of=weight_of), [], random.Random(5)
+    for game_id in range(30):
+        records.append(random_game(game_id, draw))
+        window.add(records[-1])
+        known = [(position, weight_of(record)) for record in records for position in positions([record])]
+        total = sum(weight for _, weight in known)
+        assert window.total_positions == len(known)
+        assert (window.total_weight, window.missing_weight) == (total, len(known) - total)
+        room, held = window_size(total, SMALL), []
+        for position, weight in reversed(known):
+            room -= weight
+            if room < 0:
+                break
+            held.append(position)
+        assert window.num_positions == len(held)
+        assert content(window) == set(held)
+
+
+def test_positions_are_drawn_by_weight():
+    """Also where all are light; the draws of a window of full weights are those of the time before weights."""
+    games = [random_game(game_id, random.Random(game_id)) for game_id in range(4)]
+    for kept, shares in ((games, [0.25, 1, 1, 0.25]), (games[:1], [1])):
+        window = ReplayWindow(ReplayConfig(), weight_of=weight_of)
+        for game in kept:
+            window.add(game)
+        num_draws = 20_000
+        drawn = np.bincount(window.sample(num_draws, seed=3, step=1).game_ids, minlength=len(kept))
+        weights = [share * game.num_positions for share, game in zip(shares, kept, strict=True)]
+        expected = num_draws * np.array(weights) / sum(weights)
+        assert (np.abs(drawn - expected) < 5 * np.sqrt(expected)).all(), (drawn, expected)
+    assert weight_of(games[0]) == 0.25
+
+
+def test_each_position_gets_its_share_while_it_passes_through():
+    """As in a run: so many draws as the weights of the new positions, times three, and first the light ones."""
+    config = ReplayConfig(window_min_positions=600, window_growth_factor=0.0)
+    window = ReplayWindow(config, weight_of=lambda record: 0.25 if record.game_id < 1600 else 1.0)
+    draws, step, num_drawn = np.zeros(2000), 0, 0
+    for game_id in range(2000):
+        window.add(record_of(game_id, [0, 1, 2, 3, 4]))
+        while num_drawn + 5 <= 3 * window.total_weight:
+            draws += np.bincount(window.sample(5, seed=1, step=step).game_ids, minlength=2000)
+            step, num_drawn = step + 1, num_drawn + 5
+    positions_a_game = record_of(0, [0, 1, 2, 3, 4]).num_positions
+    # Games that came when the window was full and have left it; the light ones in the middle leave when others play.
+    early, late, full = draws[500:1000], draws[1100:1600], draws[1600:1800]
+    assert early.mean() / positions_a_game == pytest.approx(3 * 0.25, rel=0.1)
+    assert late.mean() / positions_a_game == pytest.approx(3 * 0.25, rel=0.1)
+    assert full.mean() / positions_a_game == pytest.approx(3, rel=0.1)
+
+
 def test_its_memory_stays_flat(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(replay, "_BLOCK_POSITIONS", 64)
     window = ReplayWindow(ReplayConfig(window_min_positions=200, window_growth_factor=0.0))
@@ -159,11 +219,13 @@ def columns_of(samples: Samples) -> dict[str, Any]:
     return columns | {f"policies.{column}": values for column, values in vars(samples.policies).items()}
 
 
+@pytest.mark.parametrize("least_weight", [1.0, 0.25], ids=["equal weights", "weights"])
 @pytest.mark.parametrize("config", [SMALL, ReplayConfig(window_games=6)], ids=["positions", "games"])
-def test_a_restored_window_draws_the_same(tmp_path: Path, config: ReplayConfig):
+def test_a_restored_window_draws_the_same(tmp_path: Path, config: ReplayConfig, least_weight: float):
     draw = random.Random(6)
-    records = [random_game(game_id, draw) for game_id in range(14)]
-    window = ReplayWindow(config)
+    records = [random_game(game_id, draw) for game_id in range(14 if least_weight == 1 else 60)]
+    weights = {} if least_weight == 1 else {"weight_of": weight_of}
+    window = ReplayWindow(config, **weights)
     with_store = GameStore(tmp_path, report=print, games_per_shard=4)
     for record in records:
         window.add(record)
@@ -173,11 +235,11 @@ def test_a_restored_window_draws_the_same(tmp_path: Path, config: ReplayConfig):
         with_store.finish_game(record.game_id, outcome=record.outcome, ending=record.ending)
     with_store.close()
 
-    store, restored = GameStore(tmp_path, report=print), ReplayWindow(config)
+    store, restored = GameStore(tmp_path, report=print), ReplayWindow(config, **weights)
     total = store.num_positions
-    recent = list(store.recent(**needed(total, config)))
+    recent = list(store.recent(**needed(total, config, least_weight=least_weight)))
     assert len(recent) < len(records), "older games need not be read"
-    restored.load(recent, total_positions=total)
+    restored.load(recent, total_positions=total, missing_weight=window.missing_weight)
     for step in range(3):
         assert (restored.num_positions, restored.total_positions) == (window.num_positions, window.total_positions)
         one, other = window.sample(50, seed=1, step=step), restored.sample(50, seed=1, step=step)

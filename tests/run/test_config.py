@@ -243,7 +243,7 @@ def test_the_file_says_everything_and_reads_back(tmp_path: Path) -> None:
         ("search.unvisited_value=los", "did you mean 'loss'"),
         ("search.exact_bounds=yes", "expected true or false"),
         ("strength.rollout_simulations=", "expected one number or more"),
-        ("learner.learning_rate=nan", "learner.learning_rate is nan, allowed is 0.0 to 10.0"),
+        ("learner.learning_rate=nan", "learner.learning_rate is nan, expected a finite number"),
     ],
 )
 def test_bad_settings_are_named(override: str, message: str) -> None:
@@ -309,6 +309,12 @@ def test_material_in_searches_needs_a_count_of_material(tmp_path: Path) -> None:
     write_config(tmp_path, new_config(make("connect4"), "connect4"))
     with pytest.raises(SettingsError, match=error):
         plan(tmp_path, make("connect4"), "connect4", asked=asked_settings(overrides=asked))
+
+
+def test_starts_in_the_archive_are_refused_where_workers_are_processes(tmp_path: Path) -> None:
+    asked = asked_settings(overrides=["selfplay.archive_share=0.5", "training.workers=processes"])
+    with pytest.raises(SettingsError, match=r"archive_share is 0.5, but workers in other processes"):
+        plan(tmp_path, make("connect4"), "connect4", asked=asked)
 
 
 def test_the_size_of_a_network_is_said_in_plain_words() -> None:

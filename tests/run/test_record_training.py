@@ -15,6 +15,7 @@ from zerosum.base.errors import DataError, RunError
 from zerosum.evaluators import UniformEvaluator
 from zerosum.evaluators.evaluator import Evaluations
 from zerosum.games import make
+from zerosum.network.checkpoint import load_newest
 from zerosum.play.entries import Entry
 from zerosum.replay.batch import make_batch
 from zerosum.replay.game_store import GameStore
@@ -26,6 +27,7 @@ from zerosum.run.generation import GenerationSettings, generate_games
 from zerosum.run.held_out import HeldOutFile, measure
 from zerosum.run.record_training import RecordTraining, _Schedule
 from zerosum.run.training import train
+from zerosum.selfplay.effort import PROGRESS
 
 GAME = "connect4"
 SETTINGS = (
@@ -280,6 +282,9 @@ def test_such_a_network_starts_self_play(records: Path, tmp_path: Path) -> None:
     assert names[-1] == "step-00000072.json"
     said = learn(run, "training.source=games", steps=76)
     assert any("positions: dev" in line for line in said)
+    newest, _ = load_newest(run / "checkpoints")
+    assert newest is not None and newest.info.step == 76
+    assert newest.info.training[PROGRESS] == 1.0, "stages of self-play do not begin again"
 
 
 def test_masked_and_unmasked_learn(records: Path, tmp_path: Path) -> None:

@@ -375,7 +375,7 @@ def test_lines_fit_a_terminal() -> None:
         elo_error=123.0,
     )
     verdict = "yes, +1234 Elo since step 0"
-    text = progress_line(row, progress=0.5, verdict=verdict, rated_step=1_234_567, unit="CPU-min")
+    text = progress_line(row, progress=0.5, minutes_left=123.4, verdict=verdict, rated_step=1_234_567, unit="CPU-min")
     assert max(len(line) for line in text.splitlines()) <= 130, text
     assert "123.4 CPU-min (50%), 123.4 left" in text
     assert "Elo of step 1,234,567 1234 ± 123" in text

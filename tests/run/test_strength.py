@@ -387,12 +387,12 @@ DIFFERENCE = r"[+-]\d+ Elo"
         ({1: 90}, "too early to tell"),
         ({1: 50, 2: 90}, rf"yes, {DIFFERENCE} since step 1"),
         ({0: 50, 1: 70, 2: 90}, rf"yes, {DIFFERENCE} since step 0"),
-        ({1: 99, 2: 100}, "not visibly yet: step 2 has 100 of 100 points against random"),
+        ({1: 99, 2: 100}, "too few games to tell: step 2 has 100 of 100 points against random"),
         ({1: 80, 2: 100}, rf"yes, {DIFFERENCE} since step 1"),
-        ({1: 50, 2: 53}, "not visibly yet: step 2 has 53 of 100 points against random"),
-        ({1: 90, 2: 88, 3: 91}, "not visibly yet: step 3 has 91 of 100 points against random"),
+        ({1: 50, 2: 53}, "too few games to tell: step 2 has 53 of 100 points against random"),
+        ({1: 90, 2: 88, 3: 91}, "too few games to tell: step 3 has 91 of 100 points against random"),
         ({1: 90, 2: 88, 3: 92, 4: 91}, "level since step 1, stronger than every anchor it met"),
-        ({1: 50, 2: 53, 3: 49, 4: 50}, "not visibly yet: step 4 has 50 of 100 points against random"),
+        ({1: 50, 2: 53, 3: 49, 4: 50}, "too few games to tell: step 4 has 50 of 100 points against random"),
         ({0: 50, 1: 70, 2: 90, 3: 88, 4: 92, 5: 91}, rf"yes, {DIFFERENCE} since step 0"),
         ({1: 50, 2: 95, 3: 60}, r"it did, but step 2 is stronger by \d+ Elo"),
         ({1: 90, 2: 50}, r"not now, step 1 is stronger by \d+ Elo"),
@@ -410,7 +410,7 @@ def test_a_run_that_was_good_at_once_is_not_said_to_get_worse(tmp_path: Path) ->
     matches = [match("step 16", "random", 4, num_games=4)]
     matches += [match(player_name(step), "random", 29, num_games=30) for step in (100, 200, 300)]
     assert strength_of(tmp_path, *matches[:2]).verdict() == (
-        "not visibly yet: step 100 has 29 of 30 points against random"
+        "too few games to tell: step 100 has 29 of 30 points against random"
     )
     assert strength_of(tmp_path, *matches).verdict() == "level since step 16, stronger than every anchor it met"
     untrained = match("step 0", "random", 20, num_games=32)

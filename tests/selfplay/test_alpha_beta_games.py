@@ -101,6 +101,21 @@ def test_the_network_takes_over_at_its_stage():
     assert [game.game_id for game in games[:3]] == [0, 1, 2]
 
 
+def test_a_network_that_comes_while_a_game_begins_does_not_play_it():
+    """On a cluster the number of a game may arrive late. `--verify` compares the depth with the network of the step."""
+    now = [PlayingNetwork(3, 0.4)]
+
+    def numbers():
+        yield 0
+        now[0] = PlayingNetwork(4, 0.6)
+        yield 1
+
+    task = replace(task_of("minishogi"), game_ids=numbers(), network=lambda: now[0])
+    worker, games = SelfplayWorker(task), []
+    worker.play_until(lambda: len(games) >= 2, games.append)
+    assert [set(game.plies["checkpoint_step"][-3:].tolist()) for game in games] == [{3}, {3}]
+
+
 def test_the_game_of_the_search_is_played_out_and_no_other_begins():
     worker, games = SelfplayWorker(task_of("minishogi")), []
     worker.play_until(lambda: len(games) >= 3, games.append)

@@ -77,7 +77,10 @@ def _require_own(entry: os.DirEntry[str], directory: Path, home: str) -> None:
                 " by a copy of its target, or remove it."
             )
     elif not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
-        raise DataError(f"{entry.path} is not a file: nothing was read or written. Remove it.")
+        raise DataError(
+            f"{entry.path} is neither a file nor a folder, so {directory} is not a directory that zerosum has made:"
+            " nothing was read or written. Name another one."
+        )
 
 
 @contextlib.contextmanager

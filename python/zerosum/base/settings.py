@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import tomllib
 import types
@@ -60,7 +61,9 @@ def check(config: Any, section: str) -> None:
         low, high = allowed.get("low"), allowed.get("high")
         if typing.get_origin(expected) is typing.Literal:
             require_known(name, value, typing.get_args(expected))
-        if (low is not None and value < low) or (high is not None and value > high) or value != value:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise SettingsError(f"{name} is {value!r}, expected a finite number.")
+        if (low is not None and value < low) or (high is not None and value > high):
             raise SettingsError(f"{name} is {value!r}, allowed is {_range_text(low, high)}.")
 
 

@@ -53,6 +53,8 @@ def plan_training(
     Raises:
         SettingsError: a name is unknown, a value is out of range, or what is to be measured is not here.
     """
+    if not game and not preset:
+        raise SettingsError("what to plan is missing: name a preset, such as go9, or a game by --game.")
     if not game and preset not in core_game_names():
         require_known("the preset", preset, tuple(preset_names()))
         raise SettingsError(f"the preset {preset!r} is not of one game: name one, such as --game chess.")

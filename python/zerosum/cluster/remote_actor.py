@@ -43,7 +43,9 @@ class RemoteActor:
 
     def take(self, report: Report, now: float) -> bool:
         """Note what it says of itself. Returns whether it has played since its last report."""
-        has_played = report.counts.evaluations > self.report.counts.evaluations or report.num_waiting > 0
+        before, counts = self.report.counts, report.counts
+        # An alpha-beta search plays without evaluations, and a network's search may be long.
+        has_played = counts.evaluations > before.evaluations or counts.plies > before.plies or report.num_waiting > 0
         if has_played:
             self.played_at = now
         self.report, self.has_answered = report, True

@@ -147,7 +147,7 @@ def raw_network(session: GtpSession, words: list[str]) -> str:
         symmetries = [int(words[0])]
     else:
         raise GameError("expected a symmetry from 0 to 7, or all")
-    return "\n".join(raw_network_text(session.board, session.player.evaluator(), symmetry) for symmetry in symmetries)
+    return "\n".join(raw_network_text(session.board, session.player.seated(), symmetry) for symmetry in symmetries)
 
 
 def get_param(session: GtpSession, words: list[str]) -> str:

@@ -15,7 +15,6 @@ from zerosum.analysis.go_score import lead_by, ownership
 from zerosum.base.errors import GameError
 from zerosum.contest.clock import TimeControl, TimeLeft
 from zerosum.contest.time_manager import Progress, TimeConfig, TimeManager
-from zerosum.evaluators import Evaluator
 from zerosum.games import Rules, measure_game
 from zerosum.notation.go_status import NUM_GAMES
 from zerosum.notation.legality import game_of, options_of
@@ -107,10 +106,10 @@ class GtpPlayer:
             self._player.config = replace(self._player.config, **changes)
             self._engine.change(self._player.config_by_time())
 
-    def evaluator(self) -> Evaluator:
-        """The evaluator of positions."""
+    def seated(self) -> Player:
+        """The player that sits at the board."""
         assert self._player is not None
-        return self._player.evaluator
+        return self._player
 
     def outlook(self, board: GtpBoard, options: AnalysisOptions) -> Outlook:
         """What the player knows of the position's end.

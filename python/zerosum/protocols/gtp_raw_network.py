@@ -9,16 +9,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.evaluators import Evaluator
 from zerosum.games import State
 from zerosum.notation.go_words import point_of, stones_of, text_of, vertex_of
 from zerosum.play.analysis import win_rate
+from zerosum.play.player import Player
 from zerosum.protocols.gtp_board import GtpBoard
 
 NUM_SYMMETRIES = 8
 
 
-def raw_network_text(board: GtpBoard, evaluator: Evaluator, symmetry: int) -> str:
+def raw_network_text(board: GtpBoard, player: Player, symmetry: int) -> str:
     """KataGo's lines for a symmetry, without the outputs that the network lacks: scores and owners of points."""
     size = board.size
     image = _image(size, symmetry)
@@ -26,8 +26,10 @@ def raw_network_text(board: GtpBoard, evaluator: Evaluator, symmetry: int) -> st
     state = _turned(board, start, image)
     for action in actions:
         state = board.game.play(state, int(image[action]))
-    leaves = board.game.encode([state])
-    found = evaluator.evaluate(leaves)
+    leaves = player.game.encode(
+        [state]
+    )  # the planes of its network, which may be others than those of the board's game
+    found = player.evaluator.evaluate(leaves)
     shares = np.exp(found.logits - found.logits.max())
     policy = np.full(size * size + 1, np.nan)
     policy[leaves.legal_actions] = shares / shares.sum()

@@ -10,9 +10,10 @@ target.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -98,8 +99,10 @@ class ReplayConfig:
             )
 
 
-def window_size(total_positions: int, config: ReplayConfig) -> int:
-    """The size of the window after `total_positions` recorded positions.
+def window_size(total_positions: float, config: ReplayConfig) -> float:
+    """The size of the window after `total_positions` recorded positions, rounded if it is smaller.
+
+    Positions count by their weights (`ReplayWindow`).
 
     KataGo's curve (Wu, arXiv 1902.10565, appendix on training details): with c = `window_min_positions`,
     α = `window_growth_exponent` and β = `window_growth_factor`, of n > c positions it holds
@@ -120,11 +123,11 @@ def window_size(total_positions: int, config: ReplayConfig) -> int:
     return int(smallest * (1 + factor * growth) + 0.5)
 
 
-def needed(total_positions: int, config: ReplayConfig) -> dict[str, int]:
-    """The arguments of `GameStore.recent` that fill the window."""
+def needed(total_positions: float, config: ReplayConfig, *, least_weight: float = 1.0) -> dict[str, int]:
+    """The arguments of `GameStore.recent` that fill the window, if no position weighs less than `least_weight`."""
     if config.window_games is not None:
         return {"num_games": config.window_games}
-    return {"num_positions": window_size(total_positions, config)}
+    return {"num_positions": math.ceil(window_size(total_positions, config) / least_weight)}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -227,17 +230,27 @@ def require_game(header: GameHeader, spec: GameSpec) -> None:
 class ReplayWindow:
     """The newest positions of a run, by `window_size` or `window_games`. Threads may share it.
 
+    Positions have weights in (0, 1], the same for all positions of a game. A position of weight 0.5 is drawn half as
+    often as one of weight 1, and counts half in the size of the window, so that as many samples are drawn while it
+    passes through: each gets samples in proportion to its weight.
+
     Its positions depend on the order and number of the games alone, so that
     `window.load(store.recent(**needed(store.num_positions, config)), total_positions=store.num_positions)`
     restores it. Positions are stored in blocks of columns. A block is dropped when all of its positions have left the
-    window, so at most one block of positions is kept unnecessarily.
+    window and another one leaves, so at most one block of positions is kept unnecessarily.
     """
 
-    def __init__(self, config: ReplayConfig) -> None:
-        self._config = config
+    def __init__(self, config: ReplayConfig, *, weight_of: Callable[[GameRecord], float] = lambda record: 1.0) -> None:
+        """`weight_of` gives the weight of each position of a game."""
+        self._config, self._weight_of = config, weight_of
         self._blocks = [_Block()]
+        self._num_outside = 0  # positions of the first block that have left the window
         self._num_positions = 0
         self._total_positions = 0
+        # Sums in units of 1 / _UNITS, which are exact.
+        self._weight = 0
+        self._missing_weight = 0
+        self._light_positions = 0  # those in the window with a weight below 1
         self._game_sizes: deque[int] = deque()  # positions of the newest games, where these are counted
         self._lock = threading.Lock()
 
@@ -251,26 +264,38 @@ class ReplayWindow:
         """Recorded positions of the whole run, including those that have left the window."""
         return self._total_positions
 
+    @property
+    def total_weight(self) -> float:
+        """The sum of their weights."""
+        return self._total_positions - self.missing_weight
+
+    @property
+    def missing_weight(self) -> float:
+        """The sum of what their weights are below 1."""
+        return self._missing_weight / _UNITS
+
     def add(self, record: GameRecord) -> None:
         """Add a finished game."""
         with self._lock:
-            self._total_positions += self._append(record)
+            num_added, units = self._append(record)
+            self._total_positions += num_added
+            self._missing_weight += num_added * (_UNITS - units)
             self._shrink()
 
-    def load(self, records: Iterable[GameRecord], *, total_positions: int) -> None:
+    def load(self, records: Iterable[GameRecord], *, total_positions: int, missing_weight: float = 0.0) -> None:
         """Fill an empty window with the run's newest games, oldest first.
 
-        `total_positions` counts all positions of the run, of `records` and of older games.
+        `total_positions` and `missing_weight` are those of the whole run, of `records` and of older games.
         """
         assert not self._total_positions, "only an empty window is loaded"
         with self._lock:
-            self._total_positions = total_positions
+            self._total_positions, self._missing_weight = total_positions, round(missing_weight * _UNITS)
             for record in records:
                 self._append(record)
                 self._shrink()
 
     def sample(self, batch_size: int, *, seed: int, step: int, targets: Collection[str] = ()) -> Samples:
-        """Draw uniformly, with replacement, from the positions in the window, which must not be empty.
+        """Draw by weight, with replacement, from the positions in the window, which must not be empty.
 
         The draw is a pure function of `seed` and `step` (both in [0, 2**64)) and of the positions in the window.
         Samples have the targets of a `Batch`; `owners` only if `targets` names it.
@@ -278,14 +303,7 @@ class ReplayWindow:
         generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)))
         with self._lock:
             assert self._num_positions, "the window is empty"
-            ends = np.cumsum([len(block) for block in self._blocks])
-            drawn = ends[-1] - self._num_positions + generator.integers(self._num_positions, size=batch_size)
-            block_of = np.searchsorted(ends, drawn, side="right")
-            rows = np.empty(batch_size, _ROW)
-            for index in np.unique(block_of):
-                chosen = block_of == index
-                block = self._blocks[index]
-                rows[chosen] = block.rows.values[drawn[chosen] - (ends[index] - len(block))]
+            block_of, rows = self._draw(batch_size, generator)
             blocks = [self._blocks[index] for index in block_of.tolist()]
             starts = zip(blocks, rows["start"].tolist(), strict=True)
             actions, following = [block.actions.values for block in blocks], None
@@ -305,24 +323,64 @@ class ReplayWindow:
                 policies=_policies(blocks, rows["first_target"], rows["num_targets"]),
             )
 
-    def _append(self, record: GameRecord) -> int:
+    def _draw(self, size: int, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.void]]:
+        """The blocks and the rows of positions drawn by weight."""
+        block_of, rows = self._drawn_uniformly(size, generator)
+        if self._light_positions in (0, self._num_positions):  # all have the same weight
+            return block_of, rows
+        # Rejection: a position stays with a probability of its weight.
+        found = np.zeros(0, np.int64), np.empty(0, _ROW)
+        while True:
+            stays = generator.integers(_UNITS, size=len(rows)) < rows["weight"]
+            found = np.concatenate([found[0], block_of[stays]]), np.concatenate([found[1], rows[stays]])
+            if len(found[1]) >= size:
+                return found[0][:size], found[1][:size]
+            block_of, rows = self._drawn_uniformly(size, generator)
+
+    def _drawn_uniformly(self, size: int, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.void]]:
+        ends = np.cumsum([len(block) for block in self._blocks])
+        drawn = self._num_outside + generator.integers(self._num_positions, size=size)
+        block_of = np.searchsorted(ends, drawn, side="right")
+        rows = np.empty(size, _ROW)
+        for index in np.unique(block_of):
+            chosen, block = block_of == index, self._blocks[index]
+            rows[chosen] = block.rows.values[drawn[chosen] - (ends[index] - len(block))]
+        return block_of, rows
+
+    def _append(self, record: GameRecord) -> tuple[int, int]:
+        """Add the positions of a game. Returns their number and the weight of each, in units."""
         if len(self._blocks[-1]) >= _BLOCK_POSITIONS:
             self._blocks[-1].close()
             self._blocks.append(_Block())
-        num_added = self._blocks[-1].append(record, value_lambda=self._config.value_lambda)
+        units = round(self._weight_of(record) * _UNITS)
+        assert 0 < units <= _UNITS, "weights are in (0, 1]"
+        num_added = self._blocks[-1].append(record, weight=units, value_lambda=self._config.value_lambda)
         self._num_positions += num_added
+        self._weight += num_added * units
+        self._light_positions += num_added if units < _UNITS else 0
         if self._config.window_games is not None:
             self._game_sizes.append(num_added)
-        return num_added
+        return num_added, units
 
     def _shrink(self) -> None:
+        """Let the oldest positions go that the window has no room for."""
         if self._config.window_games is None:
-            self._num_positions = min(self._num_positions, window_size(self._total_positions, self._config))
+            most = window_size(self.total_weight, self._config) * _UNITS
+            while self._weight > most:
+                self._drop_oldest()
         elif len(self._game_sizes) > self._config.window_games:
-            self._num_positions -= self._game_sizes.popleft()
-        num_outside = sum(len(block) for block in self._blocks) - self._num_positions
-        while len(self._blocks) > 1 and len(self._blocks[0]) <= num_outside:
-            num_outside -= len(self._blocks.pop(0))
+            for _ in range(self._game_sizes.popleft()):
+                self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        if self._num_outside == len(self._blocks[0]):
+            del self._blocks[0]
+            self._num_outside = 0
+        units = int(self._blocks[0].rows.values["weight"][self._num_outside])
+        self._num_outside += 1
+        self._num_positions -= 1
+        self._weight -= units
+        self._light_positions -= units < _UNITS
 
 
 def lambda_returns(record: GameRecord, *, value_lambda: float) -> NDArray[np.float32]:
@@ -351,6 +409,9 @@ def _has_no_value(flags: NDArray[np.uint8]) -> NDArray[np.bool_]:
 
 _BLOCK_POSITIONS = 65_536  # some 10 MB in chess: small beside a window, and few enough blocks to find one's way
 
+_UNITS = 1 << 20
+"""Weight 1 in units: sums of whole numbers do not depend on their order."""
+
 _ROW = np.dtype(
     [
         ("game_id", np.int64),
@@ -360,6 +421,7 @@ _ROW = np.dtype(
         ("return", np.float32),  # for the mover
         ("search_value", np.float32),  # for the mover
         ("draw", np.float32),
+        ("weight", np.int64),  # in units
         ("plies_left", np.int64),
         ("first_target", np.int64),  # in the block's target columns
         ("num_targets", np.int64),
@@ -380,12 +442,12 @@ class _Block:
     def __len__(self) -> int:
         return self.rows.size
 
-    def append(self, record: GameRecord, *, value_lambda: float) -> int:
-        """Add a game and return its number of positions."""
+    def append(self, record: GameRecord, *, weight: int, value_lambda: float) -> int:
+        """Add a game, whose positions have this weight in units, and return its number of positions."""
         sizes = np.diff(record.target_offsets)
         plies = np.flatnonzero(sizes)
         rows = np.empty(len(plies), _ROW)
-        rows["game_id"] = record.game_id
+        rows["game_id"], rows["weight"] = record.game_id, weight
         if record.start != self.starts[-1]:
             self.starts.append(record.start)
         rows["start"] = len(self.starts) - 1

@@ -67,6 +67,13 @@ class Budget:
         return math.inf if minutes is None else 60 * minutes - self.elapsed_s
 
     @property
+    def minutes_left(self) -> float:
+        """The rest of the budget in minutes; for one in steps what it takes at the pace so far."""
+        if self._config.training.minutes is not None:
+            return max(self.seconds_left, 0.0) / 60
+        return self.elapsed_s / 60 * (1 / self.progress - 1) if self.progress else math.inf
+
+    @property
     def unit(self) -> str:
         """The unit of a budget in minutes, short."""
         return "CPU-min" if self._config.training.clock == "cpu" else "min"
@@ -95,11 +102,11 @@ class Budget:
         return max(self._reported - before, 1e-9)
 
 
-def time_text(minutes: float, *, progress: float, unit: str = "min") -> str:
+def time_text(minutes: float, *, progress: float, minutes_left: float, unit: str = "min") -> str:
     """The time used and left, for a terminal.
 
-    >>> time_text(6, progress=0.25)
+    >>> time_text(6, progress=0.25, minutes_left=18)
     '  6.0 min (25%), 18.0 left'
     """
-    left = f", {minutes / progress - minutes:.1f} left" if 0 < progress < 1 else ""
+    left = f", {minutes_left:.1f} left" if progress < 1 and math.isfinite(minutes_left) else ""
     return f"{minutes:5.1f} {unit} ({progress:.0%}){left}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ from zerosum.network.weights import num_parameters
 from zerosum.replay import Batch, ReplayWindow, make_batch
 from zerosum.replay.window import permuted
 from zerosum.run.config import RunConfig
+from zerosum.selfplay.alpha_beta import weight_of
 
 Report = Callable[[str], None]
 AnyLearner = Learner | ParallelLearner
@@ -175,6 +177,12 @@ class RunLearner:
         self._go_on_with(self._new_learner(network, weights, state, step_number=step))
         parameters = num_parameters(network, shape)
         self._report(f"      The network has grown to {network.size} at step {step:,}: {parameters:,} parameters.")
+
+
+def new_window(config: RunConfig) -> ReplayWindow:
+    """An empty window of a run's games, in which the positions of an alpha-beta search's games weigh less."""
+    rate = config.learner.samples_per_position
+    return ReplayWindow(config.replay, weight_of=functools.partial(weight_of, samples_per_position=rate))
 
 
 def learn_step(

@@ -213,19 +213,27 @@ def _nothing() -> Future[None]:
 
 
 def progress_line(
-    row: MetricsRow, *, progress: float, verdict: str, rated_step: int | None = None, unit: str = "min"
+    row: MetricsRow,
+    *,
+    progress: float,
+    minutes_left: float,
+    verdict: str,
+    rated_step: int | None = None,
+    unit: str = "min",
 ) -> str:
     """A row of the metrics of a run that plays, for people: two lines for a terminal.
 
     Args:
         row: The row.
         progress: Used share of the budget, in [0, 1].
+        minutes_left: The rest of it, in minutes; infinite if that is not known yet.
         verdict: The answer to "learning?".
         rated_step: The learner step of the checkpoint that the row's Elo belongs to.
         unit: The unit of the row's minutes.
     """
     head = (
-        f"{time_text(row.minutes, progress=progress, unit=unit)} | {row.games:,} games, {row.positions:,} positions"
+        f"{time_text(row.minutes, progress=progress, minutes_left=minutes_left, unit=unit)}"
+        f" | {row.games:,} games, {row.positions:,} positions"
         f" | {row.evaluations_per_second:,.0f} evaluations/s | step {row.step:,}"
     )
     parts = []

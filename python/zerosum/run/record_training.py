@@ -33,6 +33,7 @@ from zerosum.run.learning import RunLearner, open_checkpoint
 from zerosum.run.measures import Measures
 from zerosum.run.metrics import MetricsRow
 from zerosum.run.run_directory import RECORDS
+from zerosum.selfplay.effort import PROGRESS
 
 SAMPLE_EVALUATIONS = 3
 """Cost of learning from a sample, forward and backward, in evaluations. Rating games take a share of the total."""
@@ -140,7 +141,11 @@ class RecordTraining:
         self._batch = batch
 
     def _network(self) -> Checkpoint:
-        training = {"minutes": round(self._budget.elapsed_s / 60, 3), "samples": self._num_samples}
+        training = {
+            "minutes": round(self._budget.elapsed_s / 60, 3),
+            "samples": self._num_samples,
+            PROGRESS: self._budget.progress,
+        }
         return self._learner.network(training=training)
 
     @property
@@ -228,7 +233,12 @@ class RecordTraining:
 
     def _line(self, row: MetricsRow, steps_per_second: float) -> str:
         parts = [
-            time_text(row.minutes, progress=self._budget.progress, unit=self._budget.unit),
+            time_text(
+                row.minutes,
+                progress=self._budget.progress,
+                minutes_left=self._budget.minutes_left,
+                unit=self._budget.unit,
+            ),
             f"step {row.step:,}, {steps_per_second * self._config.learner.batch_size:,.0f} samples/s",
             f"{row.step / self._schedule.steps_per_pass:.2f} passes",
         ]

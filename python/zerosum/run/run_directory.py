@@ -27,6 +27,8 @@ from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoint_path, list_checkpoints, require_encoder
 from zerosum.replay.shards import read_manifest
 from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config, require_material
+from zerosum.run.workers import plays_in_processes
+from zerosum.selfplay.archive import require_no_archive
 
 RECORDS = "records"
 """The directory of imported games, a store like that of played games."""
@@ -122,6 +124,8 @@ def plan(
     if config.training.device != "auto":
         torch_device(config.training.device)
     backend_of(config.training.evaluator)
+    if plays_in_processes(config, game):
+        require_no_archive(config.selfplay.archive_share)
     return config
 
 

@@ -33,7 +33,7 @@ from zerosum.games import Rules
 from zerosum.games.source_files import OBJECT
 from zerosum.network import Checkpoint, save_checkpoint
 from zerosum.network.checkpoint import mark_best
-from zerosum.replay import Batch, ReplayWindow
+from zerosum.replay import Batch
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord
 from zerosum.replay.window import needed, require_game
@@ -42,11 +42,11 @@ from zerosum.run.cluster_raters import ClusterRaters
 from zerosum.run.config import RunConfig, minutes_word, train_text
 from zerosum.run.forecast import measure
 from zerosum.run.gate import Gate
-from zerosum.run.learning import RunLearner, open_checkpoint
+from zerosum.run.learning import RunLearner, new_window, open_checkpoint
 from zerosum.run.measures import Measures, progress_line
 from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
-from zerosum.selfplay.alpha_beta import SAMPLES_PER_POSITION, depth_at, is_of_alpha_beta
+from zerosum.selfplay.alpha_beta import SAMPLES_PER_POSITION, depth_at, weight_of
 from zerosum.selfplay.archive import ARCHIVED_GAMES, Archive
 from zerosum.selfplay.effort import PROGRESS, PlayingNetwork
 from zerosum.selfplay.resignation import Resignation, new_resignation, num_games_to_learn_from
@@ -116,13 +116,9 @@ class SelfplayTraining:
             self._gate = Gate(directory, game, config, report=report)
         else:
             mark_best(directory / "checkpoints", None)
-        recent = self._load_window()
+        self._load_window(info)
         self._learner = RunLearner(game, config, report, checkpoint, state, info, devices=self._devices_of_cluster)
         opened.callback(self._learner.close)
-        self._spared_samples, self._spared_lock = float(info.get("spared_samples", 0.0)), threading.Lock()
-        num_newer = self._store.num_games - int(info.get("games", 0))
-        for record in recent[max(0, len(recent) - num_newer) :]:
-            self._spare_samples(record)
         self._restore_samples(checkpoint, info)
         self._restore_counts(info)
         self._batch: Batch | None = None  # the learner's newest batch; int8 takes its ranges from it
@@ -138,16 +134,20 @@ class SelfplayTraining:
         self._reported_evaluations = 0
         self._has_reported_short_searches = False
 
-    def _load_window(self) -> list[GameRecord]:
-        """Fill the window with the newest recorded games, and return them, oldest first."""
-        replay = self._config.replay
-        self._window = ReplayWindow(replay)
-        recent = list(self._store.recent(**needed(self._store.num_positions, replay)))
+    def _load_window(self, info: dict[str, Any]) -> None:
+        """Fill the window with the newest recorded games. `info` is the checkpoint's."""
+        config, rate = self._config, self._config.learner.samples_per_position
+        self._window = new_window(config)
+        least_weight = min(1.0, SAMPLES_PER_POSITION / rate) if config.selfplay.alphabeta else 1.0
+        recent = list(self._store.recent(**needed(self._store.num_positions, config.replay, least_weight=least_weight)))
         for known in (*recent, *(running.header for running in self._store.running.values())):
             require_game(known, self._game.spec)
+        missing_weight = float(info.get("missing_weight", info.get("spared_samples", 0.0) / rate))
+        num_newer = self._store.num_games - int(info.get("games", 0))
+        for record in recent[max(0, len(recent) - num_newer) :]:
+            missing_weight += (1 - weight_of(record, samples_per_position=rate)) * record.num_positions
         # Counted after the games are read: reading a damaged shard sets it aside.
-        self._window.load(recent, total_positions=self._store.num_positions)
-        return recent
+        self._window.load(recent, total_positions=self._store.num_positions, missing_weight=missing_weight)
 
     def _restore_samples(self, checkpoint: Checkpoint, info: dict[str, Any]) -> None:
         """Continue the count of samples at a checkpoint."""
@@ -188,6 +188,8 @@ class SelfplayTraining:
         self._playing = PlayingNetwork.of(checkpoint.info)
         self._uncompiled: Checkpoint | None = None  # a newer network than the evaluator's
         self._resignation = self._restored_resignation()
+        # An alpha-beta search plays one game at a time.
+        staggers = config.selfplay.stagger_starts and not depth_at(config.selfplay.alphabeta, 0.0)
         task = SelfplayTask(
             game=game,
             search=config.search,
@@ -196,7 +198,7 @@ class SelfplayTraining:
             log=self._store,
             seed=config.training.seed,
             settings_hash=config.selfplay_hash,
-            num_staggered=num_workers * num_trees(num_games) if config.selfplay.stagger_starts else 0,
+            num_staggered=num_workers * num_trees(num_games) if staggers else 0,
             game_ids=itertools.count(first_game_id),
             network=lambda: self._playing,
             archive=Archive(self._store.recent(num_games=ARCHIVED_GAMES) if config.selfplay.archive_share else ()),
@@ -296,20 +298,9 @@ class SelfplayTraining:
     def _take(self, record: GameRecord) -> None:
         """Learn from a finished game from now on."""
         self._window.add(record)
-        self._spare_samples(record)
         # Threads of this process have told it already.
         if self._resignation is not None and not isinstance(self._selfplay, SelfplayThreads):
             self._resignation.take(record)
-
-    def _spare_samples(self, record: GameRecord) -> None:
-        """Count what the learner need not learn of a game of the alpha-beta search, compared with one of the network.
-
-        Threads of self-play call it.
-        """
-        if is_of_alpha_beta(record):
-            rate = self._config.learner.samples_per_position
-            with self._spared_lock:
-                self._spared_samples += max(0.0, rate - SAMPLES_PER_POSITION) * record.num_positions
 
     def _play_and_learn_in_turn(self) -> None:
         """Do the same one after the other, in an order that depends on counts alone."""
@@ -377,7 +368,7 @@ class SelfplayTraining:
 
     def _owed_samples(self) -> float:
         """Samples to be learned from since the beginning of the run."""
-        return self._window.total_positions * self._config.learner.samples_per_position - self._spared_samples
+        return self._window.total_weight * self._config.learner.samples_per_position
 
     def _num_first_positions(self) -> int:
         """Recorded positions at which learning begins: the setting, or fewer if the budget is small."""
@@ -492,7 +483,7 @@ class SelfplayTraining:
                     "simulations": self._simulations_before + self._selfplay.counts.simulations,
                     "learner_cpu_s": self._learner_cpu_s,
                     "samples": self._num_samples,
-                    "spared_samples": self._spared_samples,
+                    "missing_weight": self._window.missing_weight,
                     "samples_per_position": self._config.learner.samples_per_position,
                     "optimizer": self._config.learner.optimizer,
                     "games": self._store.num_games,
@@ -551,6 +542,7 @@ class SelfplayTraining:
         text = progress_line(
             row,
             progress=self._budget.progress,
+            minutes_left=self._budget.minutes_left,
             verdict=self._measures.strength.verdict(),
             rated_step=steps[-1] if steps else None,
             unit=self._budget.unit,

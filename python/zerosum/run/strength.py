@@ -297,7 +297,7 @@ class Strength:
             return f"yes, {gain:+.0f} Elo since {first}"
         if level := self._level_since(steps):
             return f"level since {level}, stronger than every anchor it met"
-        return f"not visibly yet: {last} has {self._known(last) or 'no games of its own'}"
+        return f"too few games to tell: {last} has {self._known(last) or 'none of its own'}"
 
     def _level_since(self, steps: list[int]) -> str:
         """The first of the last checkpoints without a difference, if they are many and the last one is strong.

@@ -2,7 +2,7 @@
 
 Go-Exploit (Trudeau and Bowling, arXiv 2302.12359) begins games at positions of an archive of those that self-play has
 visited. Late positions are then learned from without playing up to them, and many continuations of one position are
-seen. Here the archive is the newest finished games, and each of their positions before the last is equally likely.
+seen. Here the archive is the newest finished games: one of them is drawn, then one of its positions before the last.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ class SelfplayConfig:
         True,
         "begin the first games of a new run with random moves, from none to as many as a random game has, so that"
         " games are at all stages from the start; otherwise the first finished games, and what is learned from them,"
-        " would be short (paper: false)",
+        " would be short; games of an alpha-beta search are not staggered (paper: false)",
     )
 
     def __post_init__(self) -> None:
@@ -285,7 +285,7 @@ class SelfplayWorker:
         self._num_playing, self._is_closing = 0, False
         self._alpha_beta: tuple[GameHeader, AlphaBetaGame] | None = None
         """The alpha-beta search's game under way."""
-        if not self._depth:
+        if self._replaced_network() is None:
             self._start_games()
 
     def play_batch(self) -> list[GameRecord]:
@@ -295,8 +295,8 @@ class SelfplayWorker:
         games that were in flight before wait.
         """
         if not self._headers:
-            if self._alpha_beta is None and (depth := self._depth):
-                self._alpha_beta = self._begin_alpha_beta(depth)
+            if self._alpha_beta is None and (network := self._replaced_network()):
+                self._alpha_beta = self._begin_alpha_beta(network)
             if self._alpha_beta is not None:
                 return self._play_alpha_beta(*self._alpha_beta)
             self._start_games()
@@ -332,11 +332,12 @@ class SelfplayWorker:
             for record in self.play_batch():
                 take(record)
 
-    @property
-    def _depth(self) -> int:
-        """The depth of the alpha-beta search that plays now; 0 for the network's searches."""
-        stages = self._task.config.alphabeta
-        return depth_at(stages, self._task.network().progress) if stages else 0
+    def _replaced_network(self) -> PlayingNetwork | None:
+        """The network in whose place the alpha-beta search plays now; None if the network plays itself."""
+        if not self._task.config.alphabeta:
+            return None
+        network = self._task.network()
+        return network if depth_at(self._task.config.alphabeta, network.progress) else None
 
     def _start_games(self) -> None:
         """Put a game at each tree's root."""
@@ -346,12 +347,13 @@ class SelfplayWorker:
             self._headers.append(header)
             self._in_flight.start(tree, header.game_id, num_opening_plies, self._next_search())
 
-    def _begin_alpha_beta(self, depth: int) -> tuple[GameHeader, AlphaBetaGame]:
-        """Begin a game of the alpha-beta search."""
+    def _begin_alpha_beta(self, network: PlayingNetwork) -> tuple[GameHeader, AlphaBetaGame]:
+        """Begin a game of the alpha-beta search in the place of this network, which another may follow meanwhile."""
         task, header = self._task, self._task.new_header()
+        depth = depth_at(task.config.alphabeta, network.progress)
         state, opening = self._opening(header)
         task.log.start_game(header, opening)
-        return header, AlphaBetaGame(task.game, state, depth, task.seed, header.game_id, task.network().step)
+        return header, AlphaBetaGame(task.game, state, depth, task.seed, header.game_id, network.step)
 
     def _play_alpha_beta(self, header: GameHeader, playing: AlphaBetaGame) -> list[GameRecord]:
         """Play and record a move of the alpha-beta search's game. Returns the game if it has ended."""
