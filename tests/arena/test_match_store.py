@@ -292,6 +292,15 @@ def test_a_file_is_made_anew_from_the_store(tmp_path: Path) -> None:
     assert sorted(record.header("round") for record in read_games(path)) == ["1.1", "1.2", "2.1", "2.2"]
 
 
+def test_a_file_that_no_match_has_written_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    path.write_text("1. e4 e5 *\n")
+    match = MatchPlan(CHESS, (RANDOM, ProgramContestant("scripted", Scripted())), MatchSettings(2, 1))
+    with pytest.raises(DataError, match=r"games.pgn exists, and .*games.jsonl, the match that would go on, does not"):
+        play_session(match, file=path)
+    assert path.read_text() == "1. e4 e5 *\n" and list(tmp_path.iterdir()) == [path]
+
+
 @pytest.mark.parametrize("name", ["games.pgn", "games.kif", "games.csa", "games", "games.txt"])
 def test_files_that_cannot_hold_the_games(tmp_path: Path, name: str) -> None:
     with pytest.raises(DataError, match="cannot contain games of connect4: expected a file that ends in .jsonl"):

@@ -301,6 +301,14 @@ def test_a_game_is_saved(tmp_path: Path) -> None:
     assert "/no/where.txt cannot be written" in shown
 
 
+def test_a_game_replaces_its_own_file_alone(tmp_path: Path) -> None:
+    path = tmp_path / "game.txt"
+    shown = converse(TICTACTOE, ["a1", f"save {path}", "b2", f"save {path}"], human_side="both")
+    assert f"2 moves are in {path}." in shown
+    shown = converse(TICTACTOE, ["c3", f"save {path}"], human_side="both")
+    assert f"{path} exists: name another file." in shown and path.read_text() == "a1 b2\n"
+
+
 def move_texts(game: Rules, moves: str) -> Iterable[str]:
     state = game.initial_state()
     for text in moves.split():

@@ -38,6 +38,19 @@ def store_path(path: Path) -> Path:
     return path if path.suffix.lower() == SUFFIX else path.with_suffix(SUFFIX)
 
 
+def require_own(path: Path) -> None:
+    """Check that a match may write a file for people anew: the store of its match is beside it.
+
+    Raises:
+        DataError: the file has something in it, and there is no store.
+    """
+    if not store_path(path).exists() and path.exists() and path.stat().st_size:
+        raise DataError(
+            f"{path} exists, and {store_path(path)}, the match that would go on, does not: name another file, or move"
+            " it away."
+        )
+
+
 @dataclass(frozen=True)
 class GameFile:
     """A file of a match's games in a format for people."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from zerosum.arena.game_files import GameFile, require_suffix, store_path
+from zerosum.arena.game_files import GameFile, require_own, require_suffix, store_path
 from zerosum.arena.match import Match
 from zerosum.arena.openings import RandomOpenings, find_openings
 from zerosum.arena.plan import MatchPlan, MatchSettings
@@ -168,6 +168,7 @@ def _keeper(
     if file is None:
         return (lambda _ended: None), []
     require_suffix(file, plan.game)
+    require_own(file)
     names_at = plan.names_at if plan.is_tournament else lambda _index: ()
     store = MatchStore(store_path(file), plan.game, plan.description(), names_at=names_at, report=say)
     stack.callback(store.close)
@@ -206,7 +207,7 @@ class _Watch:
 
 def _score(results: Sequence[MatchResult]) -> str:
     """The score of a match of two players."""
-    if len(results) > 1:
+    if len(results) > 1 or not results[0].games:
         return ""
     llr = f"; LLR {sprt}" if (sprt := results[0].statistics.sprt) else ""
     return f"; of the first {len(results[0].games)}: {results[0].tally()}{llr}"

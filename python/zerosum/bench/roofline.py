@@ -52,17 +52,20 @@ def _openvino_work(size: int, precision: str, num_threads: int) -> Work:
     from openvino import opset13
 
     from zerosum.evaluators.openvino import openvino_core
+    from zerosum.evaluators.openvino_graph import rounded, rounded_weight
 
-    factor = _factor(size)
+    factor, largest = _factor(size), 4 * size**-0.5
+    is_int8 = precision == "int8"
+    right = rounded_weight(factor) if is_int8 else opset13.constant(factor)
     rows = opset13.parameter([size, size], np.float32, name="rows")
     product: openvino.Node = rows
     for _ in range(CHAIN):
-        product = opset13.matmul(product, opset13.constant(factor), transpose_a=False, transpose_b=True)
+        left = rounded(product, 0, largest, levels=256) if is_int8 else product  # as in the network, after its ReLU
+        product = opset13.matmul(left, right, transpose_a=False, transpose_b=True)
     options = {
         "NUM_STREAMS": num_threads,
         "INFERENCE_NUM_THREADS": num_threads,
         "ENABLE_CPU_PINNING": False,
-        # An int8 network is measured by the precision of its other layers, which OpenVINO chooses.
         **({"INFERENCE_PRECISION_HINT": precision} if precision in ("f32", "bf16") else {}),
     }
     compiled = openvino_core().compile_model(openvino.Model([product], [rows], "product"), "CPU", options)

@@ -122,7 +122,7 @@ class _Int8Operations(_Operations):
     def operands(self, x: Node, name: str, weight: NDArray[np.float32]) -> tuple[Node, Node]:
         if name not in self._largest:
             return super().operands(x, name, weight)
-        return _rounded(x, 0, self._largest[name], levels=256), _rounded_weight(weight)
+        return rounded(x, 0, self._largest[name], levels=256), rounded_weight(weight)
 
 
 class _WatchedOperations(_Operations):
@@ -138,11 +138,11 @@ class _WatchedOperations(_Operations):
         return super().operands(x, name, weight)
 
 
-def _rounded_weight(weight: NDArray[np.float32]) -> Node:
+def rounded_weight(weight: NDArray[np.float32]) -> Node:
     largest = np.abs(weight).max(axis=tuple(range(1, weight.ndim)), keepdims=True)
-    return _rounded(opset13.constant(weight), -largest, largest, levels=255)
+    return rounded(opset13.constant(weight), -largest, largest, levels=255)
 
 
-def _rounded(x: Node, low: float | NDArray[np.float32], high: float | NDArray[np.float32], *, levels: int) -> Node:
+def rounded(x: Node, low: float | NDArray[np.float32], high: float | NDArray[np.float32], *, levels: int) -> Node:
     bounds = [opset13.constant(np.asarray(bound, np.float32)) for bound in (low, high)]
     return opset13.fake_quantize(x, *bounds, *bounds, levels)

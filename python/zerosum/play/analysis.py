@@ -257,7 +257,9 @@ class Analysis:
         widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
         table = "\n".join(f"{row[0]:>{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]}" for row in rows)
         end = "" if self.stop_reason is None else f" ({self.stop_reason})"
-        return f"{table}\n{self.num_visits} simulations in {self.seconds:.1f} s by {self.by}{end}"
+        return (
+            f"{table}\nfor the player to move, {self.num_visits} simulations in {self.seconds:.1f} s by {self.by}{end}"
+        )
 
 
 def columns(text: str) -> int:

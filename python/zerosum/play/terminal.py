@@ -91,6 +91,7 @@ class _Table:
         self._is_initial, self._has_colours = is_initial, has_colours
         self._notation = peoples_notation(self._game)
         self._is_flipped = False
+        self._saved = set[Path]()  # files that this game may write again
         self._has_quit = False
 
     def play(self) -> None:
@@ -255,8 +256,11 @@ class _Table:
         names = [self._player.name, self._player.name]
         for side in self._humans:
             names[side] = "you"
+        path = Path(name).expanduser()
+        if path.exists() and path.absolute() not in self._saved:
+            self._write(f"{path.absolute()} exists: name another file.")
+            return
         try:
-            path = Path(name).expanduser()
             save_game(
                 path,
                 self._game,
@@ -268,6 +272,7 @@ class _Table:
         except (DataError, GameError) as error:
             self._write(str(error))
         else:
+            self._saved.add(path.absolute())
             self._write(f"{len(self._actions)} moves are in {path.absolute()}.")
 
     def _side(self) -> None:

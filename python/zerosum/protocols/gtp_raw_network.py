@@ -26,9 +26,7 @@ def raw_network_text(board: GtpBoard, player: Player, symmetry: int) -> str:
     state = _turned(board, start, image)
     for action in actions:
         state = board.game.play(state, int(image[action]))
-    leaves = player.game.encode(
-        [state]
-    )  # the planes of its network, which may be others than those of the board's game
+    leaves = player.game.encode([state])  # its network may have other planes than the board's game
     found = player.evaluator.evaluate(leaves)
     shares = np.exp(found.logits - found.logits.max())
     policy = np.full(size * size + 1, np.nan)

@@ -101,7 +101,7 @@ class GenerationCounts:
 
     def __str__(self) -> str:
         known = f", {self.num_known:,} were there" if self.num_known else ""
-        doubles = f", {self.num_doubles:,} doubles left out" if self.num_doubles else ""
+        doubles = f", {self.num_doubles:,} that repeated others left out" if self.num_doubles else ""
         failed = f", {self.num_failures:,} games lost by an engine's fault left out" if self.num_failures else ""
         return f"{self.num_games:,} games generated, {self.positions:,} positions{known}{doubles}{failed}."
 

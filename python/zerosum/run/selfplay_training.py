@@ -265,7 +265,7 @@ class SelfplayTraining:
             else:
                 self._play_and_learn()
                 if self._stop.is_set():
-                    self._report("Stopping: this is being saved (Ctrl-C again ends at once).")
+                    self._report("Stopping: the run is being saved (Ctrl-C again ends at once).")
                 self._save()
                 self._judge()
                 if not self._stop.is_set():
