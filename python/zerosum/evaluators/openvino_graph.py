@@ -139,10 +139,12 @@ class _WatchedOperations(_Operations):
 
 
 def rounded_weight(weight: NDArray[np.float32]) -> Node:
+    """A weight [out, ...] as an int8 layer has it: 255 levels up to the largest of each filter."""
     largest = np.abs(weight).max(axis=tuple(range(1, weight.ndim)), keepdims=True)
     return rounded(opset13.constant(weight), -largest, largest, levels=255)
 
 
 def rounded(x: Node, low: float | NDArray[np.float32], high: float | NDArray[np.float32], *, levels: int) -> Node:
+    """`x`, cut to the range from `low` to `high` and rounded to so many levels; OpenVINO then computes in int8."""
     bounds = [opset13.constant(np.asarray(bound, np.float32)) for bound in (low, high)]
     return opset13.fake_quantize(x, *bounds, *bounds, levels)
