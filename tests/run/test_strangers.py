@@ -348,7 +348,7 @@ def test_links_within_a_run_and_runs_behind_links_are_used(tmp_path: Path, saved
 def test_a_pipe_among_the_files_is_refused(tmp_path: Path) -> None:
     filled(tmp_path)
     os.mkfifo(tmp_path / "games-000009-5d41402abc4b.parquet")
-    with pytest.raises(DataError, match=r"games-000009-5d41402abc4b\.parquet is not a file"):
+    with pytest.raises(DataError, match=r"games-000009-5d41402abc4b\.parquet is neither a file nor a folder"):
         GameStore(tmp_path, report=pytest.fail)
 
 
