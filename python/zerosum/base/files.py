@@ -78,8 +78,8 @@ def _require_own(entry: os.DirEntry[str], directory: Path, home: str) -> None:
             )
     elif not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
         raise DataError(
-            f"{entry.path} is neither a file nor a folder, so {directory} is not a directory that zerosum has made:"
-            " nothing was read or written. Name another one."
+            f"{entry.path} is neither a file nor a folder: nothing was read or written. Name another directory than"
+            f" {directory}, or move it away."
         )
 
 

@@ -39,7 +39,7 @@ from zerosum.selfplay.worker_process import checkpoint_of, network_of
 ACCEPTED_DIFFERENCE = 0.05
 """The difference of a game (`Comparison.difference`) that does not change the suspicion of its sender.
 
-In Connect Four 0.01 is the mean of honest games in int8, and 0.1 to 0.3 that of another network's (docs/cluster.md).
+In Connect Four 0.01 is the mean of honest games in int8, and 0.1 to 0.4 that of another network's (docs/cluster.md).
 """
 MOST_SUSPICION = 1.0
 """The suspicion at which a sender is refused."""

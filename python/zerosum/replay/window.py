@@ -326,7 +326,7 @@ class ReplayWindow:
     def _draw(self, size: int, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.void]]:
         """The blocks and the rows of positions drawn by weight."""
         block_of, rows = self._drawn_uniformly(size, generator)
-        if self._light_positions in (0, self._num_positions):  # all have the same weight
+        if not self._light_positions:
             return block_of, rows
         # Rejection: a position stays with a probability of its weight.
         found = np.zeros(0, np.int64), np.empty(0, _ROW)

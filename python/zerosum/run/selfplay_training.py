@@ -46,7 +46,7 @@ from zerosum.run.learning import RunLearner, new_window, open_checkpoint
 from zerosum.run.measures import Measures, progress_line
 from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
-from zerosum.selfplay.alpha_beta import SAMPLES_PER_POSITION, depth_at, weight_of
+from zerosum.selfplay.alpha_beta import depth_at, light_weight, weight_of
 from zerosum.selfplay.archive import ARCHIVED_GAMES, Archive
 from zerosum.selfplay.effort import PROGRESS, PlayingNetwork
 from zerosum.selfplay.resignation import Resignation, new_resignation, num_games_to_learn_from
@@ -138,11 +138,11 @@ class SelfplayTraining:
         """Fill the window with the newest recorded games. `info` is the checkpoint's."""
         config, rate = self._config, self._config.learner.samples_per_position
         self._window = new_window(config)
-        least_weight = min(1.0, SAMPLES_PER_POSITION / rate) if config.selfplay.alphabeta else 1.0
+        missing_weight = float(info.get("missing_weight", info.get("spared_samples", 0.0) / rate))
+        least_weight = light_weight(rate) if missing_weight or config.selfplay.alphabeta else 1.0
         recent = list(self._store.recent(**needed(self._store.num_positions, config.replay, least_weight=least_weight)))
         for known in (*recent, *(running.header for running in self._store.running.values())):
             require_game(known, self._game.spec)
-        missing_weight = float(info.get("missing_weight", info.get("spared_samples", 0.0) / rate))
         num_newer = self._store.num_games - int(info.get("games", 0))
         for record in recent[max(0, len(recent) - num_newer) :]:
             missing_weight += (1 - weight_of(record, samples_per_position=rate)) * record.num_positions

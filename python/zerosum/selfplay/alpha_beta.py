@@ -58,9 +58,14 @@ def is_of_alpha_beta(record: GameRecord) -> bool:
     return bool(flags.size) and bool(flags[-1] & int(PlyFlag.RECORDED))
 
 
+def light_weight(samples_per_position: float) -> float:
+    """The weight in the window of a position of these games, where the network's have 1 and `samples_per_position`."""
+    return min(1.0, SAMPLES_PER_POSITION / samples_per_position)
+
+
 def weight_of(record: GameRecord, *, samples_per_position: float) -> float:
-    """The weight of a game's positions in the window, where a network's games have 1 and `samples_per_position`."""
-    return min(1.0, SAMPLES_PER_POSITION / samples_per_position) if is_of_alpha_beta(record) else 1.0
+    """The weight of a game's positions in the window."""
+    return light_weight(samples_per_position) if is_of_alpha_beta(record) else 1.0
 
 
 @dataclass
