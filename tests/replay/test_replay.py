@@ -185,6 +185,15 @@ def test_positions_are_drawn_by_weight():
     assert weight_of(games[0]) == 0.25
 
 
+def test_different_light_weights_differ():
+    games = [random_game(game_id, random.Random(game_id)) for game_id in range(2)]
+    window = ReplayWindow(ReplayConfig(), weight_of=lambda record: (0.25, 0.5)[record.game_id])
+    for game in games:
+        window.add(game)
+    first, second = np.bincount(window.sample(20_000, seed=3, step=1).game_ids)
+    assert second / first == pytest.approx(2 * games[1].num_positions / games[0].num_positions, rel=0.1)
+
+
 def test_each_position_gets_its_share_while_it_passes_through():
     """As in a run: so many draws as the weights of the new positions, times three, and first the light ones."""
     config = ReplayConfig(window_min_positions=600, window_growth_factor=0.0)
