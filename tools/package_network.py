@@ -21,14 +21,15 @@ from pathlib import Path
 from zerosum.base.errors import DataError, ZerosumError
 from zerosum.games import make
 from zerosum.network.checkpoint import load_checkpoint, save_network
-from zerosum.play.bundled import CARD, DIRECTORY, NetworkCard
+from zerosum.play.bundled import CARD, DIRECTORY, NetworkCard, read_card
 from zerosum.run.config import SECTIONS, RunConfig, load_config, minutes_word, new_config
+from zerosum.run.initial_network import load_initial_network
 from zerosum.run.metrics import read_metrics
 from zerosum.run.strength import Strength, player_name
 
 MOST_BYTES = 4_000_000
 """Largest size of a network in the package."""
-NOT_SET = {"minutes", "steps", "seed", "source", "planes"}
+NOT_SET = {"minutes", "steps", "seed", "source", "planes", "initial_network"}
 """Settings that the command does not have as `--set`; planes are options of the game's name."""
 OF_THE_MACHINE = {"num_filters"}
 """Settings whose defaults depend on the machine, which the command always has."""
@@ -38,7 +39,8 @@ def package(run: Path, name: str, *, date: str, records: str = "", rating: str =
     """Write the network's folder; returns it.
 
     Raises:
-        DataError: the run has no checkpoint, or the network is too large for the package.
+        DataError: the run has no checkpoint, it began with a network without a card, or the network is too large for
+            the package.
     """
     checkpoint, config = load_checkpoint(run), load_config(run / "config.toml")
     rows = read_metrics(run / "metrics.csv")
@@ -47,14 +49,15 @@ def package(run: Path, name: str, *, date: str, records: str = "", rating: str =
     if (config.training.source == "records") != bool(records):
         needed = "name the command that made them by" if not records else "do without"
         raise DataError(f"{run} learned from {config.training.source}: {needed} --records.")
+    earlier, earlier_minutes = _initial_network(config)
     unit = minutes_word(config.training)
     seconds = 60 * rows[-1].minutes
     own = Strength(run, None, config).ratings.get(player_name(checkpoint.info.step))
     card = NetworkCard(
         command=shlex.join(_command(config)),
-        records=records,
+        earlier=(*earlier, *([records] if records else [])),
         date=date,
-        budget=f"{rows[-1].minutes:.0f} {unit}",
+        budget=f"{rows[-1].minutes + earlier_minutes:.0f} {unit}",
         evaluations_per_second=round(checkpoint.info.training.get("evaluations", 0) / seconds),
         rating=rating or (f"Elo {own}" if own else ""),
         played=played or f"{config.strength.num_simulations or config.search.num_simulations} simulations a move",
@@ -71,13 +74,26 @@ def package(run: Path, name: str, *, date: str, records: str = "", rating: str =
     return target
 
 
+def _initial_network(config: RunConfig) -> tuple[tuple[str, ...], float]:
+    """The commands that made the network that the run began with, and the minutes that they took."""
+    name = config.training.initial_network
+    if not name:
+        return (), 0.0
+    if not (DIRECTORY / name / CARD).is_file():
+        raise DataError(f"the run began with {name}, whose commands are unknown: begin with a network of the package.")
+    return tuple(read_card(DIRECTORY / name).commands), load_initial_network(name).info.training["minutes"]
+
+
 def _command(config: RunConfig) -> list[str]:
     """The words of the command that trains with these settings on this machine."""
     minutes = config.training.minutes
     words = ["zerosum", "train", config.game, *(["--preset", config.preset] if config.preset else [])]
     words += ["--steps", str(config.training.steps)] if minutes is None else ["--minutes", f"{minutes:g}"]
+    initial = config.training.initial_network
+    words += ["--from-network", initial] if initial else []
     words += ["--from-records"] if config.training.source == "records" else []
-    plain = new_config(make(config.game), config.game, preset=config.preset, minutes=minutes)
+    begun = [f"training.initial_network={initial}"] if initial else []
+    plain = new_config(make(config.game), config.game, preset=config.preset, minutes=minutes, overrides=begun)
     for section in SECTIONS:
         values, defaults = asdict(getattr(config, section)), asdict(getattr(plain, section))
         for name, value in values.items():

@@ -58,9 +58,10 @@ def test_a_network_of_the_package_is_whole_and_small_and_has_a_card(name: str) -
     assert checkpoint_path(directory / "checkpoints", player.step).with_suffix(".safetensors").stat().st_size <= 4e6
     card = bundled.read_card(directory)
     for field in fields(card):
-        optional = field.name in ("records", "evaluations_per_second")
+        optional = field.name in ("earlier", "evaluations_per_second")
         assert optional or getattr(card, field.name), f"the card says nothing of {field.name}"
-    assert bool(card.records) != bool(card.evaluations_per_second), "it learned from records or by self-play"
+    assert ("--from-records" in card.command) != bool(card.evaluations_per_second), "it has no games or self-play"
+    assert bool(card.earlier) == any(word in card.command for word in ("--from-records", "--from-network"))
     assert sorted(file.name for file in directory.iterdir()) == ["card.toml", "checkpoints", "config.toml"]
 
 

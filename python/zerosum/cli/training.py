@@ -45,6 +45,14 @@ def train(
             help="Learn from the games of `import` and `generate`, without playing.",
         ),
     ] = False,
+    from_network: Annotated[
+        str,
+        typer.Option(
+            metavar="NETWORK",
+            help="Begin a new run with this network in place of random weights: a run, a checkpoint's JSON, or the name"
+            " of a network of the package.",
+        ),
+    ] = "",
     cluster: Annotated[
         str,
         typer.Option(
@@ -107,6 +115,7 @@ def train(
         *([] if steps is None else [f"training.steps={steps}"]),
         *(["training.deterministic=true"] if deterministic else []),
         *(["training.source=records"] if from_records else []),
+        *([f"training.initial_network={from_network}"] if from_network else []),
         *([] if verify is None else [f"cluster.verify_share={verify}"]),
     ]
     if dry_run:

@@ -325,6 +325,19 @@ def load_learner_state(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, A
     return _read_arrays(path, body, "learner"), learner_info
 
 
+def require_learner_state(path: Path) -> None:
+    """Refuse to train on from a checkpoint that `save_network` wrote.
+
+    Raises:
+        DataError: it has no learner state, or it is missing, damaged, or of a newer format.
+    """
+    if "learner" not in _read_body(path):
+        raise DataError(
+            f"{path} is a network for playing only, without the learner's state, so its training cannot continue:"
+            " begin a new run with it by --from-network, in another directory."
+        )
+
+
 def load_newest(directory: Path) -> tuple[Checkpoint | None, list[str]]:
     """The newest checkpoint of a directory from which training can continue, and messages about damaged ones.
 

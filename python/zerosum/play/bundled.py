@@ -28,9 +28,9 @@ class NetworkCard:
     date: str
     """Date of the code that trained it, ISO 8601."""
     budget: str
-    """The cost of the training, such as "20 CPU-minutes"."""
-    records: str
-    """The command that made the games that it learned from; "" for self-play."""
+    """The cost of the training, such as "20 CPU-minutes", with that of the network that it began with."""
+    earlier: tuple[str, ...]
+    """Commands that made the games that it learned from, or the network that it began with, in order."""
     evaluations_per_second: int
     """Evaluations of its self-play per CPU-second; 0 without self-play."""
     rating: str
@@ -41,7 +41,7 @@ class NetworkCard:
     @property
     def commands(self) -> list[str]:
         """All commands that made it, in order."""
-        return [command for command in (self.records, self.command) if command]
+        return [*self.earlier, self.command]
 
 
 def bundled_networks() -> list[Path]:
@@ -72,4 +72,5 @@ def is_bundled(path: Path) -> bool:
 
 def read_card(directory: Path) -> NetworkCard:
     """The card of a bundled network."""
-    return NetworkCard(**tomllib.loads((directory / CARD).read_text(encoding="utf-8")))
+    values = tomllib.loads((directory / CARD).read_text(encoding="utf-8"))
+    return NetworkCard(**values | {"earlier": tuple(values["earlier"])})

@@ -42,6 +42,7 @@ from zerosum.network.config import parse_growth
 from zerosum.network.weights import num_parameters
 from zerosum.replay import ReplayConfig
 from zerosum.run.defaults import default_settings, has_owners
+from zerosum.run.initial_network import kept_name, load_initial_network, require_initial_network, settings_of
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig
 
@@ -99,6 +100,11 @@ class TrainingConfig:
         "",
         "options of a game's planes that a new run adds to the game's name, such as 'liberties=3' or 'history=2,"
         " liberties=3'; '' for the planes of the game as it is named (paper: '')",
+    )
+    initial_network: str = setting(
+        "",
+        "network whose weights a new run begins with: a run, a checkpoint's JSON, or the name of a network of the"
+        " package; '' for random weights",
     )
     gate_games: int = setting(
         0,
@@ -360,12 +366,17 @@ def new_config(
     training = {name: value for layer in layers for name, value in layer.get("training", {}).items()}
     cores = 1 if training.get("clock") == "cpu" else num_cores()
     values = default_settings(game, minutes=training.get("minutes") or DEFAULT_MINUTES, num_cores=cores)
+    initial = load_initial_network(training["initial_network"]).info if training.get("initial_network") else None
+    if initial:
+        layers.insert(1, settings_of(initial, game=game))
     if training.get("source", "selfplay") != "selfplay":
         values["training"].pop("planes", None)  # records are of the game as it was named when they were made
     for layer in layers:
         _merge(values, layer)
     config = _from_values(name, preset, values)
     config = dataclasses.replace(config, game=_with_planes(game, name, config.training.planes))
+    if initial:
+        require_initial_network(initial, config.network.at(0.0), make(config.game))
     if config.network.ownership_head and not has_owners(game):
         raise SettingsError(
             f"network.ownership_head is true, but squares of {game.spec.full_name} have no owners, unlike those of Go:"
@@ -436,6 +447,8 @@ def asked_settings(
     for name, number in (("minutes", minutes), ("steps", steps), ("seed", seed)):
         if number is not None:
             asked.setdefault("training", {})[name] = number
+    if isinstance(network := asked.get("training", {}).get("initial_network"), str):
+        asked["training"]["initial_network"] = kept_name(network)
     return asked
 
 

@@ -23,6 +23,7 @@ from zerosum.network.weights import num_parameters
 from zerosum.replay import Batch, ReplayWindow, make_batch
 from zerosum.replay.window import permuted
 from zerosum.run.config import RunConfig
+from zerosum.run.initial_network import as_beginning, load_initial_network, require_initial_network
 from zerosum.selfplay.alpha_beta import weight_of
 
 Report = Callable[[str], None]
@@ -32,25 +33,37 @@ AnyLearner = Learner | ParallelLearner
 def open_checkpoint(
     run: Path, game: Rules, config: RunConfig, report: Report
 ) -> tuple[Checkpoint, dict[str, Any], dict[str, Any]]:
-    """The newest whole checkpoint, or a new one of step 0, and the learner's state and notes beside it."""
+    """The newest whole checkpoint, or a new one of step 0, and the learner's state and notes beside it.
+
+    Raises:
+        DataError: `training.initial_network` is missing or damaged, or a network does not fit the game.
+        SettingsError: the run cannot begin with that network.
+    """
     directory = run / "checkpoints"
     checkpoint, damage = load_newest(directory)
     for message in damage:
         report(message)
-    shape = NetworkShape.of(game.spec)
     state: dict[str, Any] = {}
     info: dict[str, Any] = {}
     if checkpoint is None:
-        network = config.network.at(0.0)
-        description = CheckpointInfo.describe(game.spec, network, step=0)
-        weights = initial_weights(network, shape, seed=config.training.seed)
-        checkpoint = Checkpoint(info=description, weights=weights)
+        checkpoint = _first_checkpoint(game, config)
         with writing(run):
             save_checkpoint(directory, checkpoint, learner_state={}, learner_info={})
     else:
         require_encoder(checkpoint.info, game.spec)
         state, info = load_learner_state(checkpoint_path(directory, checkpoint.info.step))
     return checkpoint, state, info
+
+
+def _first_checkpoint(game: Rules, config: RunConfig) -> Checkpoint:
+    """The network of step 0: with random weights, or the one that the run is to begin with."""
+    network, seed = config.network.at(0.0), config.training.seed
+    if name := config.training.initial_network:
+        initial = load_initial_network(name)
+        require_initial_network(initial.info, network, game)
+        return as_beginning(initial, network, game, seed=seed)
+    info = CheckpointInfo.describe(game.spec, network, step=0)
+    return Checkpoint(info=info, weights=initial_weights(network, info.shape, seed=seed))
 
 
 class RunLearner:

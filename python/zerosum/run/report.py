@@ -296,7 +296,8 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     parameters = _num_parameters(run, config, game)
     size = "" if parameters is None else f", {parameters:,} parameters"
     grown = f", grown in stages ({network.growth})" if network.growth else ""
-    say(f"  network {_tower_words(network)}{size}{grown}")
+    begun = f", begun with {config.training.initial_network}" if config.training.initial_network else ""
+    say(f"  network {_tower_words(network)}{size}{grown}{begun}")
     if parameters is not None:
         write_json(_figure_json("parameters", run=str(run), value=parameters))
     strength = Strength(run, None, config)

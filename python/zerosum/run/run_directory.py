@@ -24,7 +24,13 @@ from zerosum.games import Rules, make
 from zerosum.games.python_game import split_name
 from zerosum.games.rules import names_planes, with_planes_of
 from zerosum.network import load_checkpoint
-from zerosum.network.checkpoint import DamagedCheckpointError, checkpoint_path, list_checkpoints, require_encoder
+from zerosum.network.checkpoint import (
+    DamagedCheckpointError,
+    checkpoint_path,
+    list_checkpoints,
+    require_encoder,
+    require_learner_state,
+)
 from zerosum.replay.shards import read_manifest
 from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config, require_material
 from zerosum.run.workers import plays_in_processes
@@ -165,14 +171,19 @@ def _changed_config(
         began = f"with the preset {before.preset!r}" if before.preset else "without a preset"
         raise SettingsError(f"{directory} began {began}, which cannot be changed: start a new run for {preset!r}.")
     after = dataclasses.replace(changed(before, asked), game=name)
-    fixed = [(config.network, config.training.seed, config.training.planes) for config in (before, after)]
-    if fixed[0] != fixed[1]:
+    if _fixed_settings(before) != _fixed_settings(after):
         raise SettingsError(
-            f"{directory}: the network's settings, the planes and the seed of a run cannot be changed; start a new run."
+            f"{directory}: the network's settings, the network that a run begins with, its planes and its seed cannot"
+            " be changed; start a new run."
         )
     require_material(after, game)
     _require_repeatable(directory, before, after)
     return after
+
+
+def _fixed_settings(config: RunConfig) -> tuple[object, ...]:
+    """The settings that a run keeps."""
+    return config.network, config.training.initial_network, config.training.planes, config.training.seed
 
 
 def _require_repeatable(directory: Path, before: RunConfig, after: RunConfig) -> None:
@@ -193,12 +204,13 @@ def _require_fit(directory: Path, game: Rules) -> None:
     """Check the newest whole checkpoint of a run.
 
     Raises:
-        DataError: its format is newer, or its encoding is not the game's.
+        DataError: its format is newer, its encoding is not the game's, or it is a network for playing only.
     """
     checkpoints = directory / "checkpoints"
     for path in reversed(list_checkpoints(checkpoints)):
         try:
-            return require_encoder(load_checkpoint(path).info, game.spec)
+            require_encoder(load_checkpoint(path).info, game.spec)
         except DamagedCheckpointError:
             continue  # the training sets it aside and reports it
+        return require_learner_state(path)
     return None

@@ -144,6 +144,8 @@ def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -
         f" {config.search.num_simulations} simulations a move;"
         f" learner {config.learner.optimizer}, batch {config.learner.batch_size}."
     )
+    if training.initial_network:
+        report(f"  it begins with the network {training.initial_network}.")
     if game.is_python and (remark := policy_remark(network, NetworkShape.of(game.spec))):
         report(f"  {remark}")
     report(f"  Every setting is in {directory / 'config.toml'}.")

@@ -1,0 +1,89 @@
+"""The network that a new run begins with in place of random weights: the setting `training.initial_network`."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from zerosum.base.errors import DataError, SettingsError, nearest
+from zerosum.games import Rules, make
+from zerosum.games.rules import PLANE_OPTIONS, given_options
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, load_checkpoint
+from zerosum.network.checkpoint import require_encoder
+from zerosum.network.growing import grown_weights
+from zerosum.play.bundled import bundled_networks
+
+
+def kept_name(word: str) -> str:
+    """The setting's text for a word of the user: the name of a network of the package, or an absolute path."""
+    return word if not word or word in _bundled() else str(Path(word).absolute())
+
+
+def load_initial_network(name: str) -> Checkpoint:
+    """The network of a setting.
+
+    Raises:
+        DataError: there is none, or it is damaged.
+    """
+    path = _bundled().get(name, Path(name))
+    if not path.exists():
+        raise DataError(
+            f"training.initial_network is {name}, which is neither a run or a checkpoint's JSON nor a network of the"
+            f" package: {nearest(path.name, _bundled())}."
+        )
+    return load_checkpoint(path)
+
+
+def settings_of(info: CheckpointInfo, *, game: Rules) -> dict[str, dict[str, Any]]:
+    """Settings that follow from the network, by section: its layers and planes.
+
+    A run that begins with it has no need of searches that count material or of an alpha-beta search.
+    """
+    given = {} if game.is_python else given_options(make(info.full_name))
+    planes = ", ".join(f"{name}={value}" for name, value in given.items() if name in PLANE_OPTIONS)
+    return {
+        "training": {"planes": planes},
+        "network": dataclasses.asdict(info.network) | {"growth": ""},
+        "selfplay": {"alphabeta": "", "material": ""},
+    }
+
+
+def require_initial_network(info: CheckpointInfo, network: NetworkConfig, game: Rules) -> None:
+    """Check that a run of a game can begin with a network.
+
+    Args:
+        info: The network.
+        network: The run's network at its beginning.
+        game: The run's game, with its planes.
+
+    Raises:
+        DataError: the network has another encoding.
+        SettingsError: the run's network is smaller, or differs in more than its size.
+    """
+    require_encoder(info, game.spec)
+    for field in dataclasses.fields(NetworkConfig):
+        theirs, ours = getattr(info.network, field.name), getattr(network, field.name)
+        is_size = field.name in ("num_blocks", "num_filters")
+        if field.name != "growth" and (ours < theirs if is_size else ours != theirs):
+            raise SettingsError(
+                f"network.{field.name} is {ours}, but the run is to begin with a network that has {theirs}:"
+                f" {'ask for at least as many' if is_size else 'leave the setting out'}, or leave out"
+                " training.initial_network."
+            )
+
+
+def as_beginning(initial: Checkpoint, network: NetworkConfig, game: Rules, *, seed: int) -> Checkpoint:
+    """The checkpoint of step 0 of a run of a game, with the function of a network, grown if `network` is larger.
+
+    The network has passed `require_initial_network`. New weights are a pure function of the seed.
+    """
+    info = CheckpointInfo.describe(game.spec, network, step=0)
+    weights = initial.weights
+    if network.size != initial.info.network.size:
+        weights = grown_weights(weights, network, info.shape, seed=seed)
+    return Checkpoint(info=info, weights=weights)
+
+
+def _bundled() -> dict[str, Path]:
+    return {path.name: path for path in bundled_networks()}
