@@ -49,10 +49,12 @@ class Client:
         )
 
     def send(self, line: str) -> str:
-        """The output until the line is processed."""
+        """The output until the line is processed, which shows no bug."""
         self.said.clear()
         self.engine.handle(line)
-        return "".join(self.said)
+        said = "".join(self.said)
+        assert "internal error" not in said, (line, said, self.warnings)
+        return said
 
     def ask(self, command: str) -> str:
         """The answer to a command, which has one and only one."""

@@ -20,7 +20,7 @@ from zerosum.analysis.review import Review, ReviewedMove, ReviewedPosition, Thre
 from zerosum.analysis.review_command import ReviewCommand
 from zerosum.analysis.review_record import annotated
 from zerosum.analysis.review_text import review_numbers, review_text
-from zerosum.base.errors import SettingsError
+from zerosum.base.errors import DataError, SettingsError
 from zerosum.evaluators import UniformEvaluator
 from zerosum.games import Rules, State, adopt, make, parse_action
 from zerosum.notation import Evaluation, Move, Record, game_text, read_games
@@ -312,6 +312,40 @@ def test_every_game_of_a_file_and_what_is_wrong_with_one(tmp_path: Path) -> None
     told = Told()
     assert "Game 2: chess" in told.run(str(path)) and told.command.num_refused == 1
     assert told.err[0].startswith(f"Game 1 is not analysed: {path}, line 1: the variant 'Atomic' is unknown")
+
+
+def test_files_of_moves_and_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `zerosum play` and `zerosum match` write of a game without a record format."""
+    moves, match = tmp_path / "game.txt", tmp_path / "match.jsonl"
+    moves.write_text("4 4 3\n")
+    text = Told().run(str(moves), game="connect4")
+    assert text == Told().run("", game="connect4", moves="4 4 3")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(moves.read_bytes())))
+    assert Told().run("-", game="connect4") == text
+    with pytest.raises(DataError, match=r"game.txt begins like no known game record .*: for moves, name their --game"):
+        Told().run(str(moves))
+    with pytest.raises(SettingsError, match="game.txt is a file of games: leave out --position and --moves"):
+        Told().run(str(moves), game="connect4", moves="4")
+    header = {"format": "zerosum match 1", "game": "connect4", "first": {"name": "A"}, "second": {"name": "B"}}
+    game = {"game": 1, "first_is_player": 1, "result": 1, "ending": "resignation", "moves": ["4", "4", "3"]}
+    match.write_text("".join(f"{json.dumps(line)}\n" for line in (header, {}, game)))
+    for named in ("", "connect4"):
+        told = Told()
+        text = told.run(str(match), game=named)
+        assert text.startswith("Game 2: connect4, B - A. ") and told.command.num_refused == 1
+        assert told.err == [
+            f"Game 1 is not analysed: {match}, line 2: '{{}}' is not a game of a match, or is cut off; remove the line"
+        ]
+    match.write_text(
+        "".join(f"{json.dumps(line)}\n" for line in (header | {"game": "chess"}, game | {"moves": ["e4"]}))
+    )
+    (line,) = Told(format="pgn").run(str(match)).splitlines()[-1:]
+    assert line.endswith("0-1")
+    shogi = (header | {"game": "shogi"}, game | {"ending": "forfeit", "moves": ["7g7f"]})
+    match.write_text("".join(f"{json.dumps(line)}\n" for line in shogi))
+    assert "'Ended by forfeit.\n" in Told(format="csa").run(str(match)), "CSA has no word for it"
+    with pytest.raises(SettingsError, match="--format same is for files of pgn, sgf, kif, csa: for other games"):
+        Told(format="same").run(str(match))
 
 
 STEERING = "\x1b[2J\x9b5m\u202e"

@@ -18,9 +18,10 @@ from zerosum.arena.session import play_session
 from zerosum.arena.store import MatchStore, game_line, parse_game
 from zerosum.base.errors import DataError, RunError, SettingsError
 from zerosum.contest.adjudication import Score
+from zerosum.contest.centipawns import value_of
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
-from zerosum.evaluators import UniformEvaluator
+from zerosum.evaluators import RolloutEvaluator, UniformEvaluator
 from zerosum.external.engine import EngineCommand
 from zerosum.external.traffic import TrafficLog
 from zerosum.games import Rules, make, state_after
@@ -233,21 +234,57 @@ def test_chess_games_as_pgn(tmp_path: Path) -> None:
     knight, reply = first.moves[2:]
     assert knight.evaluation is not None and (knight.evaluation.pawns, knight.evaluation.depth) == (0.3, 7)
     assert (knight.clock_s, knight.spent_s) == (9.6, 0.5)
-    assert reply.comments == ("25.0% for the mover",)
+    assert reply.evaluation is not None and reply.evaluation.pawns == pytest.approx(2.99) and not reply.comments
     assert "Opening: Open" in first.comments and second.comments == ("Charles cheated.",)
+
+
+def test_a_search_tells_its_evaluation_and_time(tmp_path: Path) -> None:
+    """As White sees them, to PGN and back, and the same for python-chess."""
+    path, search = tmp_path / "games.pgn", SearchConfig(num_simulations=30)
+    timed = SearchContestant("timed", RolloutEvaluator(seed=1), search, terms=Terms(TimeControl.parse("st=0.05")))
+    short = make("chess(max_plies=12)")
+    played = play_session(MatchPlan(short, (timed, RANDOM), MatchSettings(2, 1, opening_plies=2)), file=path)
+    told = 0
+    for game, record in zip(
+        sorted(played.result.games, key=lambda game: game.index),
+        sorted(read_games(path), key=lambda record: record.header("round")),
+        strict=True,
+    ):
+        for ply, (move, thought) in enumerate(zip(record.checked().moves[2:], game.thoughts, strict=True)):
+            if thought.score is None:
+                assert move.evaluation is None
+                continue
+            assert thought.score.win_rate is not None and thought.seconds is not None and move.spent_s is not None
+            assert move.evaluation is not None and move.evaluation.pawns is not None
+            rate = thought.score.win_rate if ply % 2 == 0 else 1 - thought.score.win_rate
+            assert (1 + value_of(100 * move.evaluation.pawns, 272)) / 2 == pytest.approx(rate, abs=0.002)
+            assert move.spent_s == pytest.approx(thought.seconds, abs=0.001)
+            told += 1
+    assert told == 10
+    chess_pgn = pytest.importorskip("chess.pgn")
+    with path.open() as stream:
+        for record in read_games(path):
+            nodes = list(chess_pgn.read_game(stream).mainline())
+            for node, move in zip(nodes, record.moves, strict=True):
+                score = node.eval()
+                assert (score is None) == (move.evaluation is None)
+                if score is not None and move.evaluation is not None:
+                    assert score.white().score() == round(100 * (move.evaluation.pawns or 0))
+                assert node.emt() == move.spent_s
 
 
 def test_go_games_as_sgf(tmp_path: Path) -> None:
     line = actions(GO, "C3 pass pass")
     games = [
         PlayedGame(0, line, 0, 0, 1.0, "two passes", thoughts=(Thought(seconds=1.0, clock_s=9.0),) * 3),
-        PlayedGame(1, line[:2], 0, 1, 1.0, "resignation"),
+        PlayedGame(1, line[:2], 0, 1, 1.0, "resignation", thoughts=(Thought(Score(win_rate=0.25)),) * 2),
         PlayedGame(2, line[:2], 0, 0, 1.0, "time"),
     ]
     records = write(GO, tmp_path / "games.sgf", games)
     ends = [(record.result, record.ending) for record in records]
     assert ends == [(1.0, "17.5 points"), (-1.0, "resignation"), (1.0, "time")]
     assert [move.clock_s for move in records[0].moves] == [9.0] * 3
+    assert [move.comments for move in records[1].moves] == [("Black 25.0%.",), ("Black 75.0%.",)]
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,8 @@ def test_show(zero: Command, tmp_path: Path, games: Path) -> None:
     assert "0 of 12, player 0 to move" in zero("show", f"{games}:Good").out
     answer = zero("show", "tictactoe", "--position", "XX1/OO2/3 X")
     assert (answer.status, answer.out) == (2, "") and answer.err.startswith("zerosum: row 2")
+    answer = zero("show", "tictactoe", "XX1/OO1/3 X")
+    assert answer.status == 2 and "has no option before it: name a position by --position 'XX1/OO1/3 X'" in answer.err
     answer = zero("show", "tictactoe", "--moves", "b2 b2")
     assert answer.err.startswith("zerosum: move 2: 'b2' is not a legal move here")
     answer = zero("show", "tictactoe", "--svg", tmp_path / "no" / "board.svg")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shlex
 import shutil
@@ -208,6 +209,22 @@ def test_bare_info_lists_the_runs(
     broken, mine = zero("info").out.splitlines()
     assert broken.startswith("runs/broken: ")
     assert re.match(r"runs/mine: tictactoe, step \d+ after \d+\.\d minutes", mine)
+
+
+def test_games_without_a_training_are_described(zero: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("games.pgn").write_text("1. e4 e5 2. Nf3 1-0\n\n1. d4 d5 1/2-1/2\n")
+    zero("import", "games.pgn", "--run", "runs/records")
+    said = "runs/records: 2 games of chess to learn from, 5 positions; no training yet"
+    assert zero("info").out.splitlines() == [said]
+    learn = "`zerosum train chess --run runs/records --from-records` learns from them."
+    for word in ("records", "runs/records"):
+        assert zero("info", word).out.splitlines() == [said, learn]
+    figures = [json.loads(line) for line in zero("info", "records", "--json").out.splitlines()]
+    assert [(figure["metric"], figure["value"]) for figure in figures] == [
+        ("record_games", 2),
+        ("record_positions", 5),
+    ]
 
 
 def test_help_names_the_presets_and_no_number_of_19_digits(zero: Command) -> None:

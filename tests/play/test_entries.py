@@ -123,6 +123,7 @@ def test_names_say_who_plays_on_what_terms() -> None:
         ("nowhere.json", [], "chess", r"^nowhere\.json does not exist: name a run directory, a checkpoint's JSON,"),
         ("no\\where", [], "chess", r"^no\\where does not exist: name a run directory"),
         ("gnugo", [], "connect4", "unknown player 'gnugo': known are alphabeta, random, rollouts, the path"),
+        ("x", [], "chess", "gtp:COMMAND, and a game, for its newest run, else the network of the package"),
         ("uci:", [], "chess", "An engine's command is empty"),
         ("uci:'x", ["depth=1"], "chess", "cannot be read"),
         ("uci:x", [], "chess", "x has no limit: give it a time"),

@@ -157,7 +157,10 @@ def test_words_for_players() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("rollout", r"unknown player 'rollout': did you mean 'rollouts'\? .* and the path of a run or checkpoint"),
+        (
+            "rollout",
+            r"unknown player 'rollout': did you mean 'rollouts'\? .*, the path of a run or checkpoint, and a game,",
+        ),
         ("rollouts@many", r"unknown player 'rollouts@many': did you mean 'rollouts'\?"),
         ("rollouts@0", "search.num_simulations is 0, allowed is 1 to"),
         ("alphabeta@0", "alphabeta@0: expected a depth of 1 to 64 plies"),
@@ -166,7 +169,7 @@ def test_words_for_players() -> None:
             "runs/nowhere@100",
             "^runs/nowhere does not exist: name a run directory, .*runs, or a game, for its newest run",
         ),
-        ("", "unknown player '': known are alphabeta, random, rollouts and the path .*, alphabeta N plies"),
+        ("", "unknown player '': known are alphabeta, random, rollouts, the path .*, alphabeta N plies"),
     ],
 )
 def test_unknown_words_for_players(text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,9 +185,12 @@ def test_random_play_has_no_view() -> None:
 
 def test_a_search_is_not_offered_players_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    said = "unknown player 'nobody': known are rollouts and the path of a run or checkpoint. Rollouts and paths with @N"
-    with pytest.raises(SettingsError, match=f"^{said} search N simulations per move.$"):
+    with pytest.raises(SettingsError, match="^unknown player 'nobody': known are rollouts, the path") as caught:
         search_contestant("nobody@5", CONNECT4)
+    assert str(caught.value).endswith(
+        "With @N they search N simulations per move. In matches random, alphabeta and engines by UCI, USI and GTP are"
+        " players, too."
+    )
 
 
 def test_rollouts_explore_alike_in_every_game() -> None:

@@ -301,6 +301,31 @@ def test_a_game_is_saved(tmp_path: Path) -> None:
     assert "/no/where.txt cannot be written" in shown
 
 
+def test_a_game_is_resigned(tmp_path: Path) -> None:
+    shown = converse(TICTACTOE, ["b2", "resign", "maybe", "undo", "moves", "resign", "yes", "quit"])
+    assert shown.count("The computer wins: resignation, after 2 moves.") == 2
+    _, maybe, undone = shown.partition("'maybe' is not an answer")
+    _, moves, rest = undone.partition("Your move: moves\n")
+    assert maybe and moves and len(rest.partition("\n")[0].split()) == 7, "the resignation is taken back"
+    assert rest.count("Your move: ") == 2 and rest.endswith("Goodbye.")
+    assert "You win: resignation" not in shown
+    shown = converse(TICTACTOE, ["b2", "resign", "no"], human_side="both")
+    assert "The first player wins: resignation, after 1 moves." in shown
+
+
+@pytest.mark.parametrize(("name", "first"), [("chess", "e4"), ("go(size=5)", "C3"), ("shogi", "7g7f")])
+def test_a_resignation_is_in_the_saved_game(name: str, first: str, tmp_path: Path) -> None:
+    game = make(name)
+    for moves, result in (([], -1.0), ([first], 1.0)):
+        for suffix in suffixes(game):
+            path = tmp_path / f"game-{len(moves)}{suffix}"
+            converse(game, [*moves, "resign", f"save {path}", "no"], human_side="both")
+            if suffix != ".txt":
+                (record,) = read_games(path)
+                assert (record.checked().result, record.ending) == (result, "resignation")
+                assert len(record.moves) == len(moves)
+
+
 def test_a_game_replaces_its_own_file_alone(tmp_path: Path) -> None:
     path = tmp_path / "game.txt"
     shown = converse(TICTACTOE, ["a1", f"save {path}", "b2", f"save {path}"], human_side="both")

@@ -19,6 +19,7 @@ from zerosum.games.rules import Leaves
 from zerosum.play.player import Player
 from zerosum.protocols.gtp import COMMANDS
 from zerosum.protocols.gtp_params import GtpConfig
+from zerosum.protocols.gtp_session import GtpSession
 from zerosum.search import SearchConfig
 
 # ---- the conversation
@@ -71,6 +72,21 @@ def test_serve_ends_with_its_input_or_quit() -> None:
 
 
 # ---- moves
+
+
+def test_a_bug_in_a_command_does_not_end_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    def buggy(session: GtpSession, words: list[str]) -> str:
+        raise KeyError("a\nb")
+
+    client = Client()
+    client.ask("play b C3")
+    before = client.position()
+    monkeypatch.setitem(COMMANDS, "showboard", buggy)
+    client.said.clear()
+    client.engine.handle("7 showboard")
+    assert client.said == ["?7 internal error: KeyError: 'a\\nb'\n\n"]
+    assert any("Traceback" in sentence and "in buggy" in sentence for sentence in client.warnings)
+    assert client.position() == before and client.ask("genmove w")
 
 
 def test_genmove_plays_and_reg_genmove_does_not() -> None:

@@ -194,7 +194,7 @@ def test_rollouts_play_at_request_although_a_network_has_learned_the_game(
     assert "step 3" in here.ask("isready")[0]
     assert here.ask("setoption name WeightsFile value rollouts", "isready") == [said, "readyok"]
     assert len(answers(here.ask("go nodes 4"))) == 1
-    known = "unknown player 'nobody': known are one, rollouts and the path of a run"
+    known = "unknown player 'nobody': known are one, rollouts, the path of a run or checkpoint, and a game, for its"
     for word, reason in (("random", "plays without a search"), ("nobody", known), ("no/where", "does not exist")):
         refused = subprocess.run([*COMMAND, word], input="", capture_output=True, text=True, check=False)
         assert refused.returncode == 2 and reason in refused.stderr and "Traceback" not in refused.stderr
@@ -211,6 +211,23 @@ def test_a_bad_start_is_refused(tmp_path: Path) -> None:
         client(overrides=["search.c_init=-1"])
     assert client(overrides=["time.manager=paper"]).engine.setup.values["TimeManager"] == "paper"
     assert client(overrides=["search.memory_mib=99"]).engine.setup.values["Hash"] == "99"
+
+
+def test_a_named_network_that_cannot_play_is_refused_at_the_start(tmp_path: Path) -> None:
+    """Of another game, or damaged: no other player takes its place, by UCI and USI."""
+    path = save_network(tmp_path, make("tictactoe"))
+    for protocol, game in (("uci", "chess"), ("usi", "shogi")):
+        command = [*COMMAND[:-1], protocol, str(path), "--game", game]
+        refused = subprocess.run(command, input="isready\nquit\n", capture_output=True, text=True, check=False)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert f"for tictactoe does not fit {game}: in the network, the game is tictactoe" in refused.stderr
+        assert "Traceback" not in refused.stderr
+    assert client("tictactoe", weights=path).ask("isready")[-1] == "readyok"
+    path.with_suffix(".safetensors").write_bytes(b"short")
+    with pytest.raises(DataError, match=r"damaged: .*safetensors has 5 bytes, expected"):
+        client("tictactoe", weights=path)
+    with pytest.raises(DataError, match="has no undamaged checkpoint"):
+        client("tictactoe", weights=tmp_path)
 
 
 def test_the_documentation_has_the_options() -> None:

@@ -7,14 +7,19 @@ import io
 import random
 import sys
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from zerosum.base.errors import RunError, SettingsError
+from zerosum.arena import MatchPlan, MatchSettings
+from zerosum.arena.session import play_session
+from zerosum.arena.store import parse_game
+from zerosum.base.errors import GameError, RunError, SettingsError
 from zerosum.contest.centipawns import centipawns, value_of
 from zerosum.games import make
 from zerosum.notation import Move, Record, game_text, write_games
+from zerosum.play.contestant import RANDOM
 from zerosum.replay.batch import make_batch
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord, PlyFlag
@@ -158,6 +163,21 @@ def test_every_format_can_be_learned_from(game: str, suffix: str, ending: str, t
     assert (batch.policies.probabilities == 1).all() and set(batch.targets["value"]) == {-1.0, 1.0}
 
 
+def test_a_match_can_be_learned_from(tmp_path: Path) -> None:
+    """Of a game without a record format; the moves of its openings are no targets."""
+    rules, path = make("connect4"), tmp_path / "match.jsonl"
+    settings = MatchSettings(4, 1, opening_plies=2)
+    play_session(MatchPlan(rules, (RANDOM, replace(RANDOM, name="other")), settings), file=path)
+    told = Told(path, run=tmp_path / "run")
+    assert told.counts.num_games == 4 and not told.counts.refused, told.err
+    for record, line in zip(stored(tmp_path / "run"), path.read_text().splitlines()[1:], strict=True):
+        played = parse_game(rules, line)
+        assert tuple(record.plies["action"]) == played.actions
+        assert record.outcome == (-1 if played.first_is_player else 1) * played.result
+        is_opening = [bool(flag & PlyFlag.OPENING) for flag in record.plies["flags"]]
+        assert is_opening == [ply < 2 for ply in range(len(played.actions))]
+
+
 def test_games_that_go_on_past_a_soft_ending_can_be_learned_from(tmp_path: Path) -> None:
     (tmp_path / "a.pgn").write_text("Nf3 Nf6 Ng1 Ng8 " * 5 + "e4 1-0\n")
     Told(tmp_path / "a.pgn", run=tmp_path / "run")
@@ -275,6 +295,31 @@ def test_without_a_file_there_is_no_run(tmp_path: Path) -> None:
         assert (tmp_path / "run").exists() == made
         (tmp_path / "run").mkdir(exist_ok=True)
     assert list((tmp_path / "run").iterdir()) == []
+
+
+def test_an_import_without_a_game_leaves_nothing(tmp_path: Path) -> None:
+    cut_off, run = tmp_path / "games.pgn", tmp_path / "a" / "b"
+    cut_off.write_text("1. e4 e5")
+
+    def files() -> set[str]:
+        return {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")}
+
+    before = files()
+    assert Told(cut_off, run=run).counts.refused == {"cut off": 1}
+    with pytest.raises(GameError, match="unknown game 'nonsense'"):
+        Told(cut_off, run=run, game="nonsense")
+    assert files() == before
+    run.mkdir(parents=True)
+    (run / "notes").write_text("mine")
+    before = files()
+    Told(cut_off, run=run)
+    assert files() == before
+    cut_off.write_text(PGN)
+    assert Told(cut_off, run=run).counts.num_games == 1
+    before = files()
+    cut_off.write_text("1. e4 e5")
+    Told(cut_off, run=run)
+    assert files() == before and len(stored(run)) == 1
 
 
 def test_counts_have_their_units() -> None:

@@ -23,7 +23,8 @@ from zerosum.base.errors import DataError, GameError, SettingsError, nearest, pr
 from zerosum.games import Rules, State, make, parse_action, start_state
 from zerosum.games.picture import describe_position
 from zerosum.games.rules import peoples_notation
-from zerosum.notation.game_files import GAMES, READ_SUFFIXES, read_games, write_games
+from zerosum.notation.game_files import GAMES, READ_SUFFIXES, UnknownFormatError, read_games, write_games
+from zerosum.notation.own_files import OWN_SUFFIXES
 from zerosum.notation.record import Move, Record
 from zerosum.play.choice import Players
 from zerosum.play.driver import Task
@@ -72,27 +73,30 @@ class ReviewCommand:
         Args:
             what: The path of a file of games, "-" for standard input, or a position or moves as people write them;
                 "" is the initial position.
-            game: The game of `position`, of `moves`, and of `what` if it is not a file.
+            game: The game of `position`, of `moves`, and of `what` if it is not a file, or a file that does not name
+                its game.
             position: The position before the first move.
             moves: The moves of a game.
 
         Raises:
             ZerosumError: the analysis is not possible. A game that cannot be read is reported to `complain` instead.
         """
-        if what == STDIN:
-            self._write_games(_some(read_games(sys.stdin.buffer), "The input"))
-            return
-        if what and (Path(what).suffix.lower() in READ_SUFFIXES or Path(what).is_file()):
-            if game or position or moves:
-                raise SettingsError(f"{what} is a file of games: leave out --game, --position and --moves.")
-            self._write_games(_some(read_games(what), what))
-            return
-        if not game:
+        suffix = Path(what).suffix.lower()
+        is_file = what == STDIN or suffix in READ_SUFFIXES | OWN_SUFFIXES or (bool(what) and Path(what).is_file())
+        if is_file and (position or moves or (game and suffix in READ_SUFFIXES)):
+            options = "--game, --position and --moves" if suffix in READ_SUFFIXES else "--position and --moves"
+            raise SettingsError(f"{what} is a file of games: leave out {options}.")
+        if not game and not is_file:
             where = f"{what!r} is not a file of games" if what else "There is nothing to analyse"
             raise SettingsError(f"{where}: name a file, or the --game of the position.")
-        rules = make(game)
-        # The name alone does not find a game of the user's own.
-        self._rules[rules.spec.full_name] = rules
+        rules = make(game) if game else None
+        if rules is not None:
+            # The name alone does not find a game of the user's own.
+            self._rules[rules.spec.full_name] = rules
+        if is_file:
+            self._write_games(_games_of(what, rules))
+            return
+        assert rules is not None
         if what and (position or moves):
             raise SettingsError(f"{what!r} excludes --position and --moves: give one of them.")
         if moves or (what and _begins_with_a_move(rules, what)):
@@ -124,7 +128,8 @@ class ReviewCommand:
         first = next(records)
         format = self._format_of(first)
         if not format:
-            raise SettingsError(f"--format {SAME} is for files: for moves, name one of {', '.join(GAMES)}.")
+            known = ", ".join(GAMES)
+            raise SettingsError(f"--format {SAME} is for files of {known}: for other games, name one of these.")
         found = self._each(itertools.chain([first], records), self._review)
         written = (annotated(review, format=format) for _, review in found)
         if self.output is not None:
@@ -226,11 +231,17 @@ def _without_place(record: Record, sentence: str) -> str:
     return sentence.removeprefix(f"{record.file}, ")
 
 
-def _some(records: Iterator[Record], source: str) -> Iterator[Record]:
-    """The games of a source, which must have at least one."""
-    first = next(records, None)
+def _games_of(what: str, rules: Rules | None) -> Iterator[Record]:
+    """The games of a file or of standard input, which must have at least one."""
+    name = "The input" if what == STDIN else what
+    records = read_games(sys.stdin.buffer if what == STDIN else what, game=rules)
+    try:
+        first = next(records, None)
+    except UnknownFormatError as error:
+        known = ", ".join(GAMES)
+        raise DataError(f"{name} begins like no known game record ({known}): for moves, name their --game.") from error
     if first is None:
-        raise DataError(f"{source} contains no game: expected at least one.")
+        raise DataError(f"{name} contains no game: expected at least one.")
     return itertools.chain([first], records)
 
 

@@ -23,7 +23,7 @@ from zerosum.contest.centipawns import centipawns, coefficient_of
 from zerosum.games import Rules
 from zerosum.notation.game_files import GAMES, game_text, read_games
 from zerosum.notation.legality import NOTATIONS
-from zerosum.notation.record import Evaluation, Move, Record
+from zerosum.notation.record import Evaluation, Move, Record, RecordError
 from zerosum.play.analysis import AnalysisLine
 
 VARIATION_PLIES = 12
@@ -76,7 +76,15 @@ def _in_format(record: Record, format: str) -> Record:
     """The record with the headers and rules of this format."""
     if record.format == format:
         return record
-    return next(read_games(io.StringIO(game_text(record, format=format)), format=format)).checked()
+    try:
+        text = game_text(record, format=format)
+    except RecordError:
+        if record.format or not record.ending:
+            raise
+        # The ending of a match's game may have no word in the format.
+        said = (*record.comments, f"Ended by {record.ending}.")
+        text = game_text(dataclasses.replace(record, result=None, ending="", comments=said), format=format)
+    return next(read_games(io.StringIO(text), format=format)).checked()
 
 
 def _who(review: Review) -> str:

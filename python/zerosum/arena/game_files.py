@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zerosum.arena.plan import MatchPlan
 from zerosum.arena.played import PlayedGame, Thought
-from zerosum.arena.store import SUFFIX
 from zerosum.base.errors import DataError
 from zerosum.contest.adjudication import Score
+from zerosum.contest.centipawns import centipawns, coefficient_of, value_of
 from zerosum.games import Rules, start_state
 from zerosum.notation import Evaluation, Move, Record, append_game
 from zerosum.notation.game_files import GAMES, SUFFIXES
+from zerosum.notation.own_files import MATCH_SUFFIX
 from zerosum.notation.record import ENDINGS
 
 NOT_SAID = {"sgf": ("spent_s", "evaluation"), "csa": ("clock_s", "evaluation")}
@@ -28,14 +29,14 @@ def require_suffix(path: Path, game: Rules) -> None:
     """
     suffix = path.suffix.lower()
     formats = [name for name, format in SUFFIXES.items() if format != "kif" and game.spec.name in GAMES[format]]
-    if suffix not in (*formats, SUFFIX):
-        expected = " or ".join((*formats, SUFFIX))
+    if suffix not in (*formats, MATCH_SUFFIX):
+        expected = " or ".join((*formats, MATCH_SUFFIX))
         raise DataError(f"{path} cannot contain games of {game.spec.name}: expected a file that ends in {expected}.")
 
 
 def store_path(path: Path) -> Path:
     """The path of a match's store: beside the file for people, or that file itself."""
-    return path if path.suffix.lower() == SUFFIX else path.with_suffix(SUFFIX)
+    return path if path.suffix.lower() == MATCH_SUFFIX else path.with_suffix(MATCH_SUFFIX)
 
 
 def require_own(path: Path) -> None:
@@ -80,7 +81,7 @@ class GameFile:
             player, text = game.player(state), game.action_text(state, action)
             number = ply - played.opening_plies
             thought = played.thoughts[number] if 0 <= number < len(played.thoughts) else Thought()
-            moves.append(_move(text, thought, player))
+            moves.append(_move(text, thought, player, coefficient_of(game.spec.name)))
             state = game.play(state, action)
         names, schedule = plan.names_at(played.index), plan.schedule
         terms = [plan.players[number].terms for number in schedule.sides(played.index)]
@@ -103,28 +104,28 @@ class GameFile:
         )
 
 
-def _move(text: str, thought: Thought, player: int) -> Move:
-    comments: tuple[str, ...] = ()
-    if thought.score is not None and thought.score.win_rate is not None:
-        comments = (f"{thought.score.win_rate:.1%} for the mover",)
+def _move(text: str, thought: Thought, player: int, coefficient: int) -> Move:
     return Move(
         text,
-        comments=comments,
         clock_s=None if thought.clock_s is None else max(thought.clock_s, 0.0),
         spent_s=thought.seconds,
-        evaluation=_evaluation(thought.score, player, thought.depth),
+        evaluation=_evaluation(thought.score, player, thought.depth, coefficient),
     )
 
 
-def _evaluation(score: Score | None, player: int, depth: int | None) -> Evaluation | None:
-    """An evaluation from the first player's perspective."""
-    if score is None or score.win_rate is not None:
+def _evaluation(score: Score | None, player: int, depth: int | None, coefficient: int) -> Evaluation | None:
+    """An evaluation from the first player's perspective; a win rate becomes centipawns."""
+    if score is None:
         return None
     sign = 1 if player == 0 else -1
     if score.mate is not None:
         return Evaluation(mate=sign * score.mate, depth=depth)
-    assert score.centipawns is not None
-    return Evaluation(pawns=sign * score.centipawns / 100, depth=depth)
+    if score.win_rate is not None:
+        of_mover = centipawns(2 * score.win_rate - 1, coefficient)
+    else:
+        assert score.centipawns is not None
+        of_mover = score.centipawns
+    return Evaluation(pawns=sign * of_mover / 100, depth=depth)
 
 
 def _time_headers(controls: Sequence[str]) -> list[tuple[str, str]]:
@@ -145,12 +146,9 @@ def _in_words_of(format: str, record: Record) -> Record:
     if format == "sgf":
         # A result without a reason is a result by score.
         ending = record.ending if record.ending in ENDINGS and record.result else ""
-        return replace(record, headers=headers, ending=ending)
-    centipawns = [f"** {_black_centipawns(move.evaluation)}" if move.evaluation else "" for move in record.moves]
-    moves = tuple(
-        replace(move, comments=(*move.comments, *filter(None, [comment])))
-        for move, comment in zip(record.moves, centipawns, strict=True)
-    )
+        moves = _commented(record.moves, lambda evaluation: f"Black {_black_win_rate(evaluation):.1%}.")
+        return replace(record, headers=headers, moves=moves, ending=ending)
+    moves = _commented(record.moves, lambda evaluation: f"** {_black_centipawns(evaluation)}")
     is_black_to_move = _is_first_to_move(record)
     loser_moves = record.result == (-1 if is_black_to_move else 1)
     ending = {"no legal move": "checkmate", "perpetual check": "illegal move", "forfeit": "illegal move"}.get(
@@ -160,6 +158,18 @@ def _in_words_of(format: str, record: Record) -> Record:
         ending = "opponent's illegal move"
     comments = record.comments + (() if ending == record.ending else (f"Ended by {record.ending}.",))
     return replace(record, headers=headers, moves=moves, comments=comments, ending=ending)
+
+
+def _commented(moves: Sequence[Move], words: Callable[[Evaluation], str]) -> tuple[Move, ...]:
+    """The moves with the words of their evaluations as comments."""
+    return tuple(replace(move, comments=(words(move.evaluation),)) if move.evaluation else move for move in moves)
+
+
+def _black_win_rate(evaluation: Evaluation) -> float:
+    """Black's win rate in a game of Go."""
+    if evaluation.mate is not None:
+        return 1.0 if evaluation.mate > 0 else 0.0
+    return (1 + value_of(100 * (evaluation.pawns or 0.0), coefficient_of("go"))) / 2
 
 
 def _black_centipawns(evaluation: Evaluation) -> int:

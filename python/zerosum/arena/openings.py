@@ -22,13 +22,14 @@ from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.rules import drawn_start, plays_chess960
 from zerosum.notation import Record, read_games
 from zerosum.notation.legality import game_of
+from zerosum.notation.own_files import MOVES_SUFFIX, split_line
 from zerosum.notation.polyglot import SUFFIX as BOOK_SUFFIX
 from zerosum.notation.polyglot import BookMove, PolyglotBook, read_book
 
 RECORD_SUFFIXES = (".pgn", ".sgf", ".kif", ".kifu", ".csa")
 POSITION_SUFFIXES = (".epd", ".fen", ".sfen")
 """Suffixes of files with one position per line."""
-LINE_SUFFIXES = (*POSITION_SUFFIXES, ".txt")
+LINE_SUFFIXES = (*POSITION_SUFFIXES, MOVES_SUFFIX)
 
 NAME_HEADERS = {"pgn": ("ECO", "Opening", "Variation"), "sgf": ("GN",), "kif": ("戦型",), "csa": ("OPENING",)}
 """The headers of each format that name the opening."""
@@ -37,8 +38,6 @@ EPD_GAMES = ("chess", "chess960", "minichess")
 EPD = re.compile(r"(\S+ \S+ \S+ \S+)(?: (\d+) (\d+))?((?: [A-Za-z]\w*(?: (?:\"[^\"]*\"|[^\s;\"]+))*\s?;)*)")
 """A line of EPD: four fields, optionally the two counts of a FEN, and operations."""
 OPERATION = re.compile(r" ([A-Za-z]\w*)((?: (?:\"[^\"]*\"|[^\s;\"]+))*)\s?;")
-
-MOVE_NUMBER = re.compile(r"\d+\.+")
 
 
 @dataclass(frozen=True)
@@ -331,18 +330,9 @@ def _lines(path: Path) -> Iterator[tuple[_FileLine, list[str]]]:
 
 
 def _line_opening(place: _FileLine, words: list[str], game: Rules, plies: int | None, *, is_position: bool) -> Opening:
-    if words[0] == "position":
-        words, is_position = words[1:], True
-    before, moves = words, []
-    if "moves" in words and not any('"' in word for word in words):  # a quoted text of EPD may contain the word
-        at = words.index("moves")
-        before, moves = words[:at], words[at + 1 :]
-    elif not is_position and words[0] not in ("startpos", "fen", "sfen"):
-        before, moves = ["startpos"], [move for word in words if (move := MOVE_NUMBER.sub("", word, count=1))]
+    before, moves = split_line(words, is_position=is_position)
     if before == ["startpos"]:
         return _opening("", "", moves, game, plies, place)
-    if before[:1] in (["fen"], ["sfen"]):
-        before = before[1:]
     name, position = _epd(" ".join(before), place) if game.spec.name in EPD_GAMES else ("", " ".join(before))
     return _opening(name, position, moves, game, plies, place)
 

@@ -19,9 +19,7 @@ from zerosum.base.errors import DataError, RunError, shown
 from zerosum.base.files import append_line, read_lines, repair_lines
 from zerosum.contest.adjudication import Score
 from zerosum.games import Rules, start_state
-
-SUFFIX = ".jsonl"
-FORMAT = "zerosum match 1"
+from zerosum.notation.own_files import MATCH_FORMAT as FORMAT
 
 
 class MatchStore:

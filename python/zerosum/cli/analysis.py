@@ -18,11 +18,12 @@ def analyse(
     what: Annotated[
         str,
         typer.Argument(
-            help="A file of games (PGN, SGF, KIF, CSA; `-` for standard input), or a position or moves of --game."
+            help="A file of games (PGN, SGF, KIF, CSA, a match's .jsonl; moves in a .txt with --game; `-` for standard"
+            " input), or a position or moves of --game."
         ),
     ] = "",
     player: Annotated[str, typer.Option(help=f"The player. {PLAYER_HELP}")] = "",
-    game: Annotated[str, typer.Option(help="The game of a position or of moves.")] = "",
+    game: Annotated[str, typer.Option(help="The game of a position or of moves, also of a file of moves.")] = "",
     position: Position = "",
     moves: Annotated[str, typer.Option(help="A game's moves, as the game writes them, separated by blanks.")] = "",
     simulations: Annotated[

@@ -54,7 +54,7 @@ def play(
     seconds: Annotated[float | None, typer.Option(help="Seconds per move, instead of simulations.")] = None,
     position: Position = "",
 ) -> None:
-    """Play against a network in the terminal: type moves, or `hint`, `undo`, `save`, `help`."""
+    """Play against a network in the terminal: type moves, or `hint`, `undo`, `resign`, `save`, `help`."""
     from zerosum.play.choice import open_player
     from zerosum.play.player import require_seconds
     from zerosum.play.terminal import play_in_terminal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -24,8 +25,12 @@ def games(json: Json = False) -> None:
         print_catalogue()
 
 
-@app.command(epilog="Example: `zerosum show connect4 --moves '4 4 3' --svg board.svg`")
+@app.command(
+    epilog="Example: `zerosum show connect4 --moves '4 4 3' --svg board.svg`",
+    context_settings={"allow_extra_args": True},  # a position without its option gets a sentence about it
+)
 def show(
+    context: typer.Context,
     game: GameArgument,
     position: Position = "",
     moves: Annotated[
@@ -37,11 +42,18 @@ def show(
     ] = False,
 ) -> None:
     """Show a position: the board, its notation, and the player to move or the ending."""
+    from zerosum.base.errors import SettingsError, shown
     from zerosum.games import make, state_after
     from zerosum.games.picture import describe_position
     from zerosum.games.picture import svg as draw_svg
 
     rules = make(game)
+    if context.args:
+        said = " ".join(context.args)
+        raise SettingsError(
+            f"{shown(said)} has no option before it: name a position by --position {shlex.quote(said)}, or moves by"
+            " --moves."
+        )
     state = state_after(rules, moves, position=position)
     print(describe_position(rules, state))
     if svg is not None:

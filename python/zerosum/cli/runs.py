@@ -69,12 +69,14 @@ def info(
     """Describe a run, its progress and the strength of its checkpoints; or list the runs."""
     from zerosum.play.bundled import require_network
     from zerosum.play.runs import runs_directory
-    from zerosum.run.report import describe, list_runs, silent
+    from zerosum.run.report import describe, has_only_records, list_runs, silent
 
     if not run:
         list_runs(runs_directory(), write=silent if json else print, write_json=print if json else silent)
         return
-    describe(require_network(run), write=silent if json else print, write_json=print if json else silent)
+    named = runs_directory() / run
+    found = named if has_only_records(named) and not Path(run).exists() else require_network(run)
+    describe(found, write=silent if json else print, write_json=print if json else silent)
 
 
 @app.command(epilog="Example: `zerosum export runs/connect4 net.onnx`")

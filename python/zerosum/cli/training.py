@@ -147,7 +147,8 @@ def import_(
     files: Annotated[
         list[str],
         typer.Argument(
-            help="PGN, SGF, KIF, KI2, CSA or HCPE3 files; a directory for all those in it, `-` for standard input.",
+            help="PGN, SGF, KIF, KI2, CSA or HCPE3 files, or the `.jsonl` of a match; a directory for all of these but"
+            " matches in it, `-` for standard input.",
             show_default=False,
         ),
     ],

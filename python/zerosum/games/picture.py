@@ -12,6 +12,8 @@ characters of shogi are outlines (`data/pieces.json`), which need no font. Eleme
     │    a  b  c      │
     │ captions        │
     └─────────────────┘
+
+The edges of a board of hexagons have the colours of the players who join them, if a caption says so (`JOINED`).
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
@@ -44,6 +46,10 @@ PAPER, INK = "#faf5ea", "#4a3b2a"
 LIGHT, DARK, WOOD, RIM = "#f0dcb8", "#b88a60", "#e3bd7c", "#8a6238"
 MARK = "#ffe14d"
 SIDES = ("first", "second")
+JOINED = "X joins top and bottom, O left and right"
+"""The caption of a board whose edges belong to the players."""
+EDGE = 8.0
+"""Width of a coloured edge, of which the half outside of the board is seen."""
 COLOUR_OF = {"X": "Black", "O": "White"}
 """Colours of stones by their letters in text."""
 STONES = (("#5a5a60", "#16161a", "#000000"), ("#ffffff", "#e4ddd0", "#6b6459"))
@@ -267,6 +273,8 @@ class _Board:
     def ground(self) -> Iterator[str]:
         """The empty board."""
         if self.is_hexagonal:
+            if JOINED in self.picture.captions:
+                yield from self._joined_edges()
             for cell in self._cells:
                 yield f'<path d="{self._hexagon(cell)}" fill="{WOOD}" stroke="{RIM}" stroke-width="1.2"/>'
             return
@@ -283,6 +291,25 @@ class _Board:
             yield from (_circle(*self.centre(cell), 4, INK) for cell in self._star_points())
         else:
             yield self._lines(inset=0)
+
+    def _joined_edges(self) -> Iterator[str]:
+        """The first player's edges, top and bottom, and the second's, left and right; the hexagons cover their half."""
+        across, down = range(self.num_columns), range(self.num_rows)
+
+        def edge(places: Iterable[int], *corners: int) -> list[str]:
+            return [self._corners(self._place(place))[corner] for place in places for corner in corners]
+
+        left = [self.num_columns * row for row in down]
+        edges = (
+            (0, edge(across, 3, 4, 5)),
+            (0, edge((left[-1] + column for column in across), 2, 1, 0)),
+            (1, edge(left, 3, 2, 1)[:-1]),
+            (1, edge((place + self.num_columns - 1 for place in left), 4, 5, 0)[1:]),
+        )
+        for width, colours in ((EDGE + 2, (RIM, RIM)), (EDGE, (STONES[0][1], STONES[1][0]))):
+            for owner, corners in edges:
+                path = "M" + "L".join(corners)
+                yield f'<path d="{path}" fill="none" stroke="{colours[owner]}" stroke-width="{width:g}"/>'
 
     def _lines(self, *, inset: float) -> str:
         """Lines between squares (inset 0), or through points."""
@@ -345,17 +372,21 @@ class _Board:
         for column, label in enumerate(self.picture.column_labels[::step]):
             if label:
                 x, _ = self._place((self.num_rows - 1) * self.num_columns + column)
-                yield _letters(label, x, self.bottom + 17)
+                yield _letters(label, x, self.bottom + (19 if self.is_hexagonal else 17))
 
     def _square(self, cell: int) -> str:
         x, y = self.centre(cell)
         return f"M{x - CELL / 2:g} {y - CELL / 2:g}h{CELL:g}v{CELL:g}h{-CELL:g}z"
 
     def _hexagon(self, cell: int) -> str:
-        x, y = self.centre(cell)
+        return "M" + "L".join(self._corners(self.centre(cell))) + "z"
+
+    def _corners(self, centre: tuple[float, float]) -> list[str]:
+        """The corners of the hexagon around a centre, clockwise from the lower right."""
+        x, y = centre
         radius = CELL / math.sqrt(3)
-        corners = [math.radians(60 * corner + 30) for corner in range(6)]
-        return "M" + "L".join(f"{x + radius * math.cos(a):.1f} {y + radius * math.sin(a):.1f}" for a in corners) + "z"
+        angles = [math.radians(60 * corner + 30) for corner in range(6)]
+        return [f"{x + radius * math.cos(angle):.1f} {y + radius * math.sin(angle):.1f}" for angle in angles]
 
 
 def _stone(owner: int, x: float, y: float) -> str:

@@ -1,4 +1,4 @@
-"""Files of game records: PGN, SGF, KIF and CSA, read one game at a time and written.
+"""Files of game records: PGN, SGF, KIF and CSA, read one game at a time and written; zerosum's own files are read.
 
 Start with `read_games` and `write_game`: they find the format, the encoding of characters and the rules. The format
 itself is in its own module.
@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from zerosum.base.errors import DataError
-from zerosum.notation import csa, ki2, kif, legality, pgn, sgf
+from zerosum.games import Rules
+from zerosum.notation import csa, ki2, kif, legality, own_files, pgn, sgf
 from zerosum.notation.record import Record, RecordError
 
 SUFFIXES = {".pgn": "pgn", ".sgf": "sgf", ".kif": "kif", ".kifu": "kif", ".csa": "csa"}
@@ -44,35 +45,44 @@ Source = str | os.PathLike[str] | IO[Any]
 """A path, or a stream of bytes or of text."""
 
 
-def read_games(source: Source, *, format: str | None = None) -> Iterator[Record]:
+class UnknownFormatError(DataError):
+    """A file begins like none of the formats."""
+
+
+def read_games(source: Source, *, format: str | None = None, game: Rules | None = None) -> Iterator[Record]:
     """The games of a file, one at a time, with their moves in the game's own notation.
 
     Errors of a game are in its `errors`: its moves end before the first illegal one, and reading continues with the
     next game. `record.checked()` raises instead. Faults that do not affect the moves are in `warnings`.
 
+    The files of `zerosum match` (.jsonl) are read as well, and with `game` lines of moves (.txt), as `zerosum play`
+    writes them.
+
     Args:
         source: A path, or a stream of bytes or of text. It is read lazily.
         format: "pgn", "sgf", "kif" or "csa"; None detects it by the path's suffix or the file's beginning.
+        game: The game of lines of moves, or of a match whose game is not found by its name.
 
     Raises:
         DataError: the file cannot be read, or its format or encoding is unknown.
     """
-    for record in read_raw_games(source, format=format):
-        yield legality.check_record(record)
+    for record in read_raw_games(source, format=format, game=game):
+        yield legality.check_record(record, game)
 
 
-def read_raw_games(source: Source, *, format: str | None = None) -> Iterator[Record]:
+def read_raw_games(source: Source, *, format: str | None = None, game: Rules | None = None) -> Iterator[Record]:
     """As `read_games`, with the moves as in the file, not checked by any rules."""
     _check_format(format)
     if isinstance(source, str | os.PathLike):
         path = _path(source)
         try:
             with path.open("rb") as stream:
-                yield from _read(stream, str(path), format or READ_SUFFIXES.get(path.suffix.lower()))
+                suffixes = READ_SUFFIXES | {own_files.MATCH_SUFFIX: own_files.MATCH}
+                yield from _read(stream, str(path), format or suffixes.get(path.suffix.lower()), game)
         except OSError as error:
             raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
     else:
-        yield from _read(source, "", format)
+        yield from _read(source, "", format, game)
 
 
 def _path(source: str | os.PathLike[str]) -> Path:
@@ -86,14 +96,14 @@ def _path(source: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _read(stream: IO[Any], name: str, format: str | None) -> Iterator[Record]:
+def _read(stream: IO[Any], name: str, format: str | None, game: Rules | None) -> Iterator[Record]:
     place = f"{name}, " if name else ""
     chunks = _chunks(stream)
     head = next(chunks, b"")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{place}the text is UTF-16: save it as UTF-8.")
-    format = format or _format_of(head, name)
-    decoder = _Decoder(format, head, chunks)
+    format = format or _format_of(head, name, game)
+    decoder = _Decoder(format, head, chunks, game)
     try:
         for record in decoder.records():
             errors = tuple(f"{place}{error}" for error in record.errors)
@@ -114,12 +124,25 @@ def _chunks(stream: IO[Any]) -> Iterator[bytes]:
             yield piece
 
 
-def _format_of(head: bytes, name: str) -> str:
-    """The format of a file by its beginning."""
+def _format_of(head: bytes, name: str, game: Rules | None) -> str:
+    """The format of a file by its beginning; with a game, lines of moves if it has no format of that game."""
+    format = _begun_format(head)
+    if game is not None and (format is None or game.spec.name not in GAMES.get(format, (game.spec.name,))):
+        return own_files.MOVES
+    if format is None:
+        where = f"{name} " if name else "the stream "
+        raise UnknownFormatError(f"{where}begins like no known game record: name its format, {', '.join(GAMES)}.")
+    return format
+
+
+def _begun_format(head: bytes) -> str | None:
+    """The format that begins like this."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     japanese = ("手合割", "手数--", "開始日時", "先手：", "後手：", "棋戦：", "後手の持駒")
     starts = [word.encode(encoding) for word in japanese for encoding in ("utf-8", SHIFT_JIS)]
     starts += [mark.encode("utf-8") for mark in ki2.MARKS] + [mark.encode(SHIFT_JIS) for mark in "▲△▼▽"]
+    if text.startswith(own_files.MATCH_BEGINNING):
+        return own_files.MATCH
     if re.match(rb"\(\s*;", text):
         return "sgf"
     if text.startswith((b"#", *starts)):
@@ -128,15 +151,14 @@ def _format_of(head: bytes, name: str) -> str:
         return "csa"
     if re.match(rb'\[\s*\w+\s+"|1\s*\.|[{;%]', text):
         return "pgn"
-    where = f"{name} " if name else "the stream "
-    raise DataError(f"{where}begins like no known game record: name its format, {', '.join(GAMES)}.")
+    return None
 
 
 class _Decoder:
     """Decodes bytes to text by the rules of each format, and text to records."""
 
-    def __init__(self, format: str, head: bytes, chunks: Iterator[bytes]) -> None:
-        self.format = format
+    def __init__(self, format: str, head: bytes, chunks: Iterator[bytes], game: Rules | None) -> None:
+        self.format, self.game = format, game
         self.has_mark = head.startswith(b"\xef\xbb\xbf")
         self.head = head.removeprefix(b"\xef\xbb\xbf")
         self.chunks = chunks
@@ -155,6 +177,11 @@ class _Decoder:
             return sgf.parse(self._sgf_text(b"".join(self._bytes())))
         if self.format == "pgn":
             return pgn.parse(self._lines(self._decode_western))
+        if self.format == own_files.MATCH:
+            return own_files.parse_match(self._lines(self._decode_western), self.game)
+        if self.format == own_files.MOVES:
+            assert self.game is not None, "without a game no file is one of moves"
+            return own_files.parse_moves(self._lines(self._decode_western), self.game)
         parse = kif.parse if self.format == "kif" else csa.parse
         return parse(self._japanese_lines())
 

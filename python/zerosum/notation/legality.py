@@ -47,21 +47,22 @@ def states_of(record: Record) -> list[State]:
     return states
 
 
-def check_record(record: Record) -> Record:
+def check_record(record: Record, known: Rules | None = None) -> Record:
     """Translate a parsed record into the game's own notation.
 
-    Each line of moves ends before the first illegal move, which an error names; a warning in a variation.
+    Each line of moves ends before the first illegal move, which an error names; a warning in a variation. `known` is
+    the game of the record if its name alone does not find it.
     """
     if not record.game:
         return dataclasses.replace(record, moves=(), variations=())
     place = f"{record.file}, " if record.file else ""
     try:
-        game = game_of(record.game)
+        game = known if known is not None and known.spec.full_name == record.game else game_of(record.game)
         start = start_state(game, record.start)
     except GameError as error:
         errors = (*record.errors, f"{place}line {record.line}: {str(error).rstrip('.')}; the record stops here")
         return dataclasses.replace(record, moves=(), variations=(), errors=errors)
-    walk = _Walk(game, NOTATIONS[record.format], None)
+    walk = _Walk(game, NOTATIONS.get(record.format), None)
     moves, variations = walk.translate(record, start)
     start_text = game.position_text(start) if record.start else None
     return dataclasses.replace(

@@ -117,10 +117,12 @@ class Record:
     """The first player's result in [-1, 1]: 1 won, 0 drawn; None if the game is not over or it is unknown."""
     ending: str = ""
     """Kind of ending: a word of `ENDINGS`, the margin in Go ("3.5 points"), or the file's word; "" if unknown."""
+    opening_plies: int = 0
+    """Number of moves that were given to the players; 0 if unknown. Only files of matches (`.jsonl`) say it."""
     ending_spent_s: float | None = None
     """Seconds that the player to move took before the game ended without a move."""
     format: str = ""
-    """Format of the file: "pgn", "sgf", "kif" or "csa"; "" for a record that was not read."""
+    """Format of the file: "pgn", "sgf", "kif" or "csa"; "" for a record that was not read from one of these."""
     errors: tuple[str, ...] = ()
     """Errors in the game or its main line, each with the line number and the expectation. `moves` ends before the first
     illegal move."""

@@ -50,6 +50,7 @@ from zerosum.play.contestant import (
 from zerosum.play.own_contestants import OWN_WORDS, parse_player
 from zerosum.play.runs import find_run, means_game, require_not_path, run_names
 from zerosum.play.skill import MOST_SKILL, with_skill
+from zerosum.play.words import GAME_AS_PLAYER
 
 NAMES = (
     "name",
@@ -274,8 +275,9 @@ def _engine_command(word: str, game: Rules) -> EngineCommand | None:
     guess = " or ".join(map(repr, near(word, [*OWN_WORDS, *names, *run_names()])))
     raise SettingsError(
         f"unknown player {shown(word)}: {f'did you mean {guess}? Known' if guess else 'known'} are"
-        f" {', '.join(sorted([*OWN_WORDS, *names]))}, the path of a run or checkpoint, and engines by their commands as"
-        " uci:COMMAND, usi:COMMAND, gtp:COMMAND. All but random take @N behind them: N simulations, nodes or plies."
+        f" {', '.join(sorted([*OWN_WORDS, *names]))}, the path of a run or checkpoint, engines by their commands as"
+        f" uci:COMMAND, usi:COMMAND, gtp:COMMAND, and a game, {GAME_AS_PLAYER}. All but random take @N behind them: N"
+        " simulations, nodes or plies."
     )
 
 

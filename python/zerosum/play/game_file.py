@@ -11,10 +11,8 @@ from zerosum.base.files import replace_durably
 from zerosum.games import Rules, State
 from zerosum.notation import Move, Record
 from zerosum.notation.game_files import GAMES, SUFFIXES, write_games
+from zerosum.notation.own_files import MOVES_SUFFIX, line_text
 from zerosum.notation.record import ENDINGS
-
-MOVES_SUFFIX = ".txt"
-"""Ending of files with the moves in one line, as `zerosum match --openings` reads them."""
 
 
 def suffixes(game: Rules) -> list[str]:
@@ -28,8 +26,20 @@ def suffixes(game: Rules) -> list[str]:
     return [*formats, MOVES_SUFFIX]
 
 
+def resignation_of(player: int) -> float:
+    """The first player's result if a player, 0 or 1, resigns."""
+    return -1.0 if player == 0 else 1.0
+
+
 def save_game(
-    path: Path, game: Rules, start: State, actions: Sequence[int], *, players: tuple[str, str], is_initial: bool
+    path: Path,
+    game: Rules,
+    start: State,
+    actions: Sequence[int],
+    *,
+    players: tuple[str, str],
+    is_initial: bool,
+    resigned: int | None = None,
 ) -> None:
     """Write a game, finished or not, in the format of the file's ending.
 
@@ -40,6 +50,7 @@ def save_game(
         actions: The moves.
         players: The names of the first and the second player.
         is_initial: Whether `start` is the game's initial position.
+        resigned: The player to move, 0 or 1, if it resigned; moves as text do not say it.
 
     Raises:
         DataError: the ending is not one of `suffixes`, or the file cannot be written.
@@ -52,19 +63,20 @@ def save_game(
     for action in actions:
         texts.append(game.action_text(state, action))
         state = game.play(state, action)
+    position = "" if is_initial else game.position_text(start) or ""
     if path.suffix.lower() == MOVES_SUFFIX:
         try:
-            replace_durably(path, " ".join(texts) + "\n")
+            replace_durably(path, line_text(position, texts) + "\n")
         except OSError as error:
             raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
         return
-    ending = game.ending(state) or ""
+    ending = "resignation" if resigned is not None else game.ending(state) or ""
     record = Record(
         game=game.spec.full_name,
         moves=tuple(map(Move, texts)),
         headers=(("first player", players[0]), ("second player", players[1])),
-        start="" if is_initial else game.position_text(start) or "",
-        result=game.outcome(state),
+        start=position,
+        result=game.outcome(state) if resigned is None else resignation_of(resigned),
         ending=ending if ending in ENDINGS else "",
     )
     if SUFFIXES[path.suffix.lower()] in ("kif", "csa") and not record.ending:

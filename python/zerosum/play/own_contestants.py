@@ -24,6 +24,7 @@ from zerosum.play.contestant import (
 from zerosum.play.fit import rules_for
 from zerosum.play.player import network_evaluator, network_name, read_run_config, search_of_run
 from zerosum.play.runs import find_run, means_game, require_not_path, run_names, runs_directory, split_player
+from zerosum.play.words import GAME_AS_PLAYER
 
 OWN_WORDS = (RANDOM.name, ALPHA_BETA, ROLLOUTS)
 """The words for our own players without a network."""
@@ -108,8 +109,10 @@ def existing_run(word: str, *, runs: Path | None = None, words: Sequence[str] = 
         require_not_path(word, runs=runs)
         games = near(word, core_game_names())  # a game's newest run is a player, too
         plies = f", {ALPHA_BETA} N plies" if ALPHA_BETA in words else ""
+        elsewhere = [*(name for name in OWN_WORDS if name not in words), "engines by UCI, USI and GTP"]
         raise SettingsError(
-            f"unknown player {word!r}: {nearest(word, (*words, *run_names(runs), *games))} and the path of a run or"
-            f" checkpoint. {ROLLOUTS.capitalize()} and paths with @N search N simulations per move{plies}."
+            f"unknown player {word!r}: {nearest(word, (*words, *run_names(runs), *games))}, the path of a run or"
+            f" checkpoint, and a game, {GAME_AS_PLAYER}. With @N they search N simulations per move{plies}. In matches"
+            f" {' and '.join(filter(None, [', '.join(elsewhere[:-1]), elsewhere[-1]]))} are players, too."
         )
     return path

@@ -16,7 +16,7 @@ from zerosum.games.board_text import board_text
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.games.rules import peoples_notation
 from zerosum.play.analysis import Analysis
-from zerosum.play.game_file import save_game, suffixes
+from zerosum.play.game_file import resignation_of, save_game, suffixes
 from zerosum.play.player import Player, require_seconds
 
 ORDINALS = ("first", "second")
@@ -31,6 +31,7 @@ COMMANDS = {
     "notation": "the notation of shown moves; 'notation uci' changes it. Moves are read in all notations",
     "save": "save the game in a file; 'save game.txt' writes only its moves",
     "side": "exchange sides with the computer",
+    "resign": "give up the game",
     "strength": "the computer's limit; 'strength 200' sets 200 simulations a move, 'strength 5s' 5 seconds",
     "help": "this list",
     "quit": "leave",
@@ -91,6 +92,7 @@ class _Table:
         self._is_initial, self._has_colours = is_initial, has_colours
         self._notation = peoples_notation(self._game)
         self._is_flipped = False
+        self._resigned: int | None = None  # the side that gave up the game
         self._saved = set[Path]()  # files that this game may write again
         self._has_quit = False
 
@@ -102,7 +104,7 @@ class _Table:
         )
         self._show()
         while not self._has_quit:
-            if self._game.outcome(self._state) is not None:
+            if self._resigned is not None or self._game.outcome(self._state) is not None:
                 self._after_the_game()
             elif self._game.player(self._state) in self._humans:
                 self._human_turn()
@@ -149,8 +151,10 @@ class _Table:
         self._board()
         if outcome is not None:
             ending = self._game.ending(self._state)
-            how = "" if ending == ENDING_OF_PYTHON_GAMES else f": {ending}"
-            self._write(f"{self._winner(outcome)}{how}, after {self._state.plies} moves.")
+            self._tell_result(outcome, "" if ending == ENDING_OF_PYTHON_GAMES else f": {ending}")
+
+    def _tell_result(self, outcome: float, how: str) -> None:
+        self._write(f"{self._winner(outcome)}{how}, after {self._state.plies} moves.")
 
     def _winner(self, outcome: float) -> str:
         if outcome == 0:
@@ -194,13 +198,17 @@ class _Table:
             "board": self._board,
             "flip": self._flip,
             "side": self._side,
+            "resign": self._resign,
             "help": self._help,
             "quit": self._quit,
         }
         commands[word]()
 
     def _undo(self) -> None:
-        """Go back to the latest earlier position with a human to move."""
+        """Take back a resignation, or go back to the latest earlier position with a human to move."""
+        if self._resigned is not None:
+            self._back_to(len(self._actions))
+            return
         turns = [ply for ply, state in enumerate(self._states[:-1]) if self._game.player(state) in self._humans]
         if not turns:
             self._write("There is no move to take back.")
@@ -209,7 +217,12 @@ class _Table:
 
     def _back_to(self, ply: int) -> None:
         del self._states[ply + 1 :], self._actions[ply:]
+        self._resigned = None
         self._show()
+
+    def _resign(self) -> None:
+        self._resigned = self._game.player(self._state)
+        self._tell_result(resignation_of(self._resigned), ": resignation")
 
     def _hint(self) -> None:
         self._write(self._analyse().table(notation=self._notation))
@@ -268,6 +281,7 @@ class _Table:
                 self._actions,
                 players=(names[0], names[1]),
                 is_initial=self._is_initial,
+                resigned=self._resigned,
             )
         except (DataError, GameError) as error:
             self._write(str(error))

@@ -22,8 +22,10 @@ from zerosum.evaluators.backends import BACKENDS
 from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules
 from zerosum.games.rules import without_ply_cap
+from zerosum.network.checkpoint import load_checkpoint, require_encoder
 from zerosum.play.choice import ChosenPlayer, choose_player, usual_network, usual_rollouts
 from zerosum.play.contestant import ROLLOUTS
+from zerosum.play.fit import rules_for
 from zerosum.play.player import MOST_SIMULATIONS, Player, network_name
 from zerosum.play.runs import network_at
 from zerosum.play.skill import HIGHEST_TEMPERATURE, MOST_SKILL, levels_of, skilled_search, temperature_of
@@ -73,10 +75,12 @@ class EngineSetup(ABC):
 
         Raises:
             SettingsError: `weights` does not exist, or an override is unknown or out of range.
-            DataError: `weights` is not a checkpoint.
+            DataError: `weights` is not a checkpoint, is damaged, or has not learned the game.
         """
         named = str(weights or NEWEST)
         _require_player(named)
+        if named not in (NEWEST, ROLLOUTS):
+            _require_network(Path(named), game)
         overrides_of = _parse_overrides(overrides)
         self.asked_game, self._open_player = game, open_player
         self._own_seed = secrets.randbits(62)
@@ -179,7 +183,7 @@ class EngineSetup(ABC):
         """The player that the options name, ready to search; `tell` receives its description.
 
         If that player cannot be loaded, the default player of the game replaces it, and at last rollouts: a game may be
-        waiting for a move.
+        waiting for a move. What the command line names was checked before any game.
         """
         game = self._game_asked()
         for named in dict.fromkeys((self.value("WeightsFile") or NEWEST, NEWEST)):
@@ -347,3 +351,10 @@ def path_of(named: str) -> Path | None:
 def _require_player(named: str) -> None:
     if named not in ("", NEWEST, ROLLOUTS) and not os.path.exists(named):  # `Path.exists` raises for some texts
         raise SettingsError(f"{named} does not exist: name a run directory, a checkpoint's JSON or {ROLLOUTS}.")
+
+
+def _require_network(path: Path, game: Rules) -> None:
+    """Raise DataError if there is no whole network at a path, or it does not fit the game."""
+    info = network_at(path)
+    require_encoder(info, rules_for(info, game).spec)
+    load_checkpoint(path, report=lambda _: None)  # the player's own loading tells what is damaged and skipped

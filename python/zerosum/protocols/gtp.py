@@ -20,6 +20,7 @@ import io
 import re
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable
 
 from zerosum._core import __version__
@@ -32,6 +33,7 @@ from zerosum.play.choice import Players
 from zerosum.play.fit import rules_for
 from zerosum.play.player import Player
 from zerosum.play.runs import network_at
+from zerosum.protocols.engine_setup import failure_text
 from zerosum.protocols.gtp_board import GtpBoard
 from zerosum.protocols.gtp_board_commands import BOARD_COMMANDS
 from zerosum.protocols.gtp_move_commands import MOVE_COMMANDS
@@ -162,12 +164,20 @@ class GtpEngine:
                 session.warn_of_scoring()
             answer = COMMANDS[name](session, words)
         except ZerosumError as error:
-            session.write(f"?{session.number} {' '.join(str(error).split())}\n\n")
+            self._refuse(str(error))
+            return
+        except Exception as error:
+            # A bug of ours is reported, and the game goes on.
+            session.warn(traceback.format_exc())
+            self._refuse(f"internal error: {failure_text(error)}")
             return
         if answer is not None:
             session.write(f"={session.number} {answer}".rstrip() + "\n\n")
         if name in GENMOVES:
             session.player.ponder(session.board)
+
+    def _refuse(self, message: str) -> None:
+        self.session.write(f"?{self.session.number} {' '.join(message.split())}\n\n")
 
     def rest(self) -> None:
         """End a running analysis or pondering."""

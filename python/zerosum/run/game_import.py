@@ -10,9 +10,11 @@ with their number. A kill loses the games since the last shard; the same command
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +31,7 @@ from zerosum.notation.legality import game_of
 from zerosum.notation.sgf import MOVE_OPTIONS
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord
-from zerosum.replay.shards import MANIFEST, read_manifest, read_shard
+from zerosum.replay.shards import read_manifest, read_shard
 from zerosum.run import hcpe3
 from zerosum.run.config import game_name, load_config
 from zerosum.run.imported_game import ILLEGAL, ImportedGame, RefusedGameError, imported
@@ -38,6 +40,8 @@ from zerosum.run.run_directory import RECORDS, RECORDS_INDEX, hold
 
 SUFFIXES = READ_SUFFIXES | {f".{hcpe3.FORMAT}": hcpe3.FORMAT}
 STDIN = "-"
+LOCK = "holder.lock"
+"""The file that `hold` leaves."""
 GAMES_PER_SHARD = 4096
 DOUBLE = "double"
 CUT_OFF = "cut off"
@@ -98,7 +102,7 @@ def import_games(
     Args:
         files: PGN, SGF, KIF, KI2, CSA or HCPE3 files; a directory stands for all of them in its tree, "-" for standard
             input.
-        run: The run directory; made if it does not exist and one of the files can be read.
+        run: The run directory; made if it does not exist and a game is imported.
         game: The game of a new run; that of the first record if not given.
         format: "pgn", "sgf", "kif", "csa" or "hcpe3"; detected for each file if None.
         complain: Gets a sentence for each refused game or file, and for each warning.
@@ -115,7 +119,7 @@ def import_games(
             counts.num_failed_files += 1
             complain(_cannot_be_read(file, os.strerror(errno.EACCES if Path(file).exists() else errno.ENOENT)))
         return counts
-    with hold(directory):
+    with _held(directory, counts):
         store, index = open_records(directory, complain)
         try:
             rules = rules_of_records(directory, game)
@@ -129,6 +133,28 @@ def import_games(
             index.close()
             store.close()
     return counts
+
+
+@contextlib.contextmanager
+def _held(directory: Path, counts: ImportCounts) -> Iterator[None]:
+    """Hold the run; if no game was imported, remove the files and directories that were not there before."""
+    made = [path for path in (directory / LOCK, directory, *directory.parents) if not path.exists()]
+    is_held = False
+    try:
+        with hold(directory):
+            is_held = True
+            had_records = (directory / RECORDS).exists()
+            try:
+                yield
+            finally:
+                if not had_records and not counts.num_games:
+                    shutil.rmtree(directory / RECORDS, ignore_errors=True)
+                    (directory / RECORDS_INDEX).unlink(missing_ok=True)
+    finally:
+        if is_held and not counts.num_games:  # the lock of another process stays
+            for path in made:
+                with contextlib.suppress(OSError):  # another program has put something into a directory
+                    path.unlink() if path.name == LOCK else path.rmdir()
 
 
 def open_records(directory: Path, complain: Callable[[str], None]) -> tuple[GameStore, RecordIndex]:
@@ -153,8 +179,8 @@ def rules_of_records(directory: Path, named: str) -> Rules | None:
     known = ""
     if (directory / "config.toml").exists():
         known = load_config(directory / "config.toml").game
-    elif (directory / RECORDS / MANIFEST).exists() and (first := _first_record(directory / RECORDS)) is not None:
-        known = first.full_name
+    else:
+        known = game_of_records(directory)
     if named:
         rules = make(game_name(named))
         if known and not names_planes(rules):
@@ -165,13 +191,17 @@ def rules_of_records(directory: Path, named: str) -> Rules | None:
     return make(known) if known else None
 
 
-def _first_record(store: Path) -> GameRecord | None:
+def game_of_records(directory: Path) -> str:
+    """The full name of the game of a run's records; "" if there are none that can be read.
+
+    Raises:
+        DataError: they are of a newer format.
+    """
+    store = directory / RECORDS
     for seal in read_manifest(store).shards:
-        try:
-            return read_shard(store / (seal.shard or ""))[0]
-        except DataError:
-            continue
-    return None
+        with contextlib.suppress(DataError):
+            return read_shard(store / (seal.shard or ""))[0].full_name
+    return ""
 
 
 def _expanded(files: Sequence[str | Path], complain: Callable[[str], None], counts: ImportCounts) -> Iterator[str]:
@@ -285,7 +315,7 @@ class _Importer:
         self.origins[digest] = origin
         counts = self.counts
         counts.num_games += 1
-        counts.num_positions += len(game.actions)
+        counts.num_positions += len(game.actions) - game.opening_plies
         counts.num_evaluated += int((game.values == game.values).sum())  # NaN stands for no evaluation
         if len(self.waiting) >= GAMES_PER_SHARD:
             self.write()

@@ -169,6 +169,7 @@ def imported(record: Record, game: Rules) -> ImportedGame:
         values=_values(record.moves, players, coefficient_of(game.spec.name)),
         outcome=float(record.result),
         ending=record.ending or (game.ending(state) if outcome is not None else None) or "",
+        opening_plies=record.opening_plies,
         shares=shares,
     )
 

@@ -25,10 +25,13 @@ from zerosum.network.weights import num_parameters
 from zerosum.play.bundled import is_bundled, read_card
 from zerosum.play.contestant import RANDOM, Contestant, SearchContestant, rollouts
 from zerosum.play.player import Player, load_player
+from zerosum.replay.shards import MANIFEST, read_manifest
 from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word, train_text
+from zerosum.run.game_import import game_of_records
 from zerosum.run.held_out import HeldOutFile, held_out_table
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
+from zerosum.run.run_directory import RECORDS
 from zerosum.run.solved import MistakeRate, mistake_rates, published_mistakes, solved_sets, wilson_error
 from zerosum.run.strength import Strength, player_name
 
@@ -232,12 +235,15 @@ def list_runs(runs: Path, *, write: Write = print, write_json: Write = silent) -
         write: Gets the text.
         write_json: Gets each run's step, as JSON.
     """
-    found = sorted(path.parent for path in runs.glob("*/config.toml"))
+    found = sorted(run for run in runs.glob("*") if (run / "config.toml").exists() or has_only_records(run))
     if not found:
         write(f"There are no runs in {runs.absolute()}. To begin one: {command_text('train', 'connect4')}")
     for run in found:
         try:
             require_own_files(run)
+            if has_only_records(run):
+                write(printable(_records_text(run)))
+                continue
             config, rows = load_config(run / "config.toml"), read_metrics(run / "metrics.csv")
         except ZerosumError as error:
             write(printable(f"{run}: {error}"))
@@ -250,8 +256,37 @@ def list_runs(runs: Path, *, write: Write = print, write_json: Write = silent) -
         write_json(_figure_json("step", run=str(run), value=step))
 
 
+def has_only_records(run: Path) -> bool:
+    """Whether games were imported into or generated for a run, and nothing was trained yet."""
+    has_more = (run / "config.toml").exists() or (run / "checkpoints").exists()
+    return not has_more and (run / RECORDS / MANIFEST).is_file()
+
+
+def _records_text(run: Path) -> str:
+    shards = read_manifest(run / RECORDS).shards
+    games, positions = sum(seal.num_games for seal in shards), sum(seal.num_positions for seal in shards)
+    return (
+        f"{run}: {counted(games, 'game')} of {game_of_records(run) or 'an unknown game'} to learn from,"
+        f" {counted(positions, 'position')}; no training yet"
+    )
+
+
+def _describe_records(run: Path, write: Write, write_json: Write) -> None:
+    shards = read_manifest(run / RECORDS).shards
+    write(_records_text(run))
+    train = command_text("train", game_of_records(run) or "GAME", "--run", run, "--from-records")
+    write(f"`{train}` learns from them.")
+    for metric, value in (
+        ("record_games", sum(seal.num_games for seal in shards)),
+        ("record_positions", sum(seal.num_positions for seal in shards)),
+    ):
+        write_json(_figure_json(metric, run=str(run), value=value))
+
+
 def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> None:
     """Describe a run, its progress and the strength of its checkpoints; or a checkpoint, or a network of the package.
+
+    Of a run without a training it describes the games to learn from.
 
     The run's files alone are read: a user's game is not executed.
 
@@ -268,6 +303,9 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         write(printable(line))
 
     require_own_files(run)
+    if has_only_records(run):
+        _describe_records(run, say, write_json)
+        return
     if not (run / "config.toml").is_file():
         if not run.exists():
             raise DataError(f"{run} does not exist: name a run directory or a checkpoint's JSON.")
