@@ -148,3 +148,14 @@ def test_files_that_are_no_matches(line: str, tmp_path: Path) -> None:
     path.write_text(f"{line}\n")
     with pytest.raises(DataError, match=r"queries.jsonl, line 1: .* is not the first line of a match: expected one"):
         list(read_games(path))
+
+
+def test_a_match_runs_no_file_that_it_names(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    path = tmp_path / "match.jsonl"
+    match = {"format": "zerosum match 1", "game": f"{tmp_path / 'own.py'}:Own", "first": {}, "second": {}}
+    game = {"first_is_player": 0, "result": 1, "moves": ["1"], "ending": "won"}
+    path.write_text(f"{json.dumps(match)}\n{json.dumps(game)}\n")
+    with pytest.raises(DataError, match=r"line 1: the game is .* a file, which no record can name"):
+        list(read_games(path))
+    assert not (tmp_path / "ran").exists()

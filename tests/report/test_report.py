@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
 import re
 import shutil
@@ -13,17 +14,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from commands_for_tests import Command
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import make
 from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
-from zerosum.report import probes
+from zerosum.report import drawings, probes
 from zerosum.report.curves import curves
+from zerosum.report.drawings import Picture, picture
 from zerosum.report.findings import findings
 from zerosum.report.game_statistics import GameBlock, block_of, reliability, swings
 from zerosum.report.page import write_page
-from zerosum.report.run_data import differing_settings, families, read_run
+from zerosum.report.run_data import MOST_ELO_ERROR, TOO_FEW_GAMES, differing_settings, families, read_run
 from zerosum.run.metrics import MetricsRow
 from zerosum.run.training import train
 
@@ -108,6 +112,79 @@ def test_a_run_has_a_page_with_all_parts(runs: list[Path], tmp_path: Path) -> No
     ):
         assert words in html.unescape(text), words
     assert text.count('<img class=chart src="data:image/svg+xml;base64,') >= 6
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with one row of metrics, one rating, one measurement of solved positions and one block of games."""
+    run = tmp_path_factory.mktemp("single") / "single"
+    settings = ["training.steps=4", "training.steps_per_phase=4", "training.num_checkpoints=1"]
+    train("connect4", run, seed=1, overrides=[*SETTINGS, *settings], report=lambda _: None)
+    line = {"set": "end-easy", "positions": 100, "num_simulations": 600, "evaluations": 9, "value": 0.0, "error": 0.0}
+    (run / "mistakes.jsonl").write_text(json.dumps({**line, "step": 4}) + "\n")
+    return run
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    """The figures of the pages that a test makes."""
+    figures: list[Figure] = []
+
+    def kept(figure: Figure, title: str, caption: str) -> Picture:
+        figures.append(figure)
+        return picture(figure, title, caption)
+
+    monkeypatch.setattr(drawings, "picture", kept)
+    return figures
+
+
+@pytest.mark.parametrize("name", ["connect4", "single"])
+def test_the_words_of_a_picture_have_room(
+    runs: list[Path], single: Path, tmp_path: Path, drawn: list[Figure], name: str
+) -> None:
+    page_of([single if name == "single" else runs[0]], tmp_path / "report.html", has_probes=True)
+    assert len(drawn) >= 7
+    for figure in [*drawn, curves(runs[0]).figure()]:
+        FigureCanvasAgg(figure).draw()
+        places = [axes.title.get_window_extent() for axes in figure.axes if axes.get_title()]
+        places += [axes.xaxis.label.get_window_extent() for axes in figure.axes]
+        inside = figure.bbox.padded(1)
+        assert all(inside.contains(*corner) for place in places for corner in (place.min, place.max))
+        assert not any(one.overlaps(other) for one, other in itertools.combinations(places, 2))
+
+
+def test_a_single_value_is_within_an_axis_from_zero(single: Path, tmp_path: Path, drawn: list[Figure]) -> None:
+    page_of([single], tmp_path / "report.html")
+    assert len(read_run(single).rows) == 1
+    num_single = 0
+    for axes in (axes for figure in [*drawn, curves(single).figure()] for axes in figure.axes):
+        (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+        for x, y in (line.get_xydata()[0] for line in axes.get_lines() if len(line.get_xydata()) == 1):
+            num_single += 1
+            assert left <= 0 < x < right and low <= y < high
+    assert num_single >= 15
+
+
+@pytest.mark.parametrize(("points", "is_told"), [(5, True), (8, False)])
+def test_ratings_of_too_few_games_are_not_told(
+    single: Path, tmp_path: Path, zero: Command, points: int, is_told: bool
+) -> None:
+    """Eight wins in eight games leave an interval that says nothing, five do not."""
+    run = tmp_path / "run"
+    shutil.copytree(single, run)
+    anchor = {"player": "rollouts@2", "opponent": "random", "points": 66, "num_games": 96}
+    own = {"player": "step 4", "opponent": "rollouts@2", "points": points, "num_games": 8}
+    lines = [json.dumps({**match, "evaluations": 9, "seconds": 0.1}) for match in (anchor, own)]
+    (run / "strength.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    rating = read_run(run).strength.ratings["step 4"]
+    assert (rating.error <= MOST_ELO_ERROR) == is_told
+    text = html.unescape(page_of([run], tmp_path / "report.html"))
+    told = zero("compare", run, single, "--games", "0").out.splitlines()
+    words = str(rating) if is_told else TOO_FEW_GAMES
+    assert f"Elo of step 4: {words} (" in text and f">{words} (step 4)<" in text
+    assert (f"{rating.error:.0f}" in text) == is_told
+    [line] = [line for line in told if line.startswith(f"  {run}: ")]
+    assert f"Elo of step 4: {words};" in line
 
 
 def test_equal_runs_give_equal_pages(runs: list[Path], tmp_path: Path) -> None:

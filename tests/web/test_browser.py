@@ -324,6 +324,8 @@ def test_a_pgn_is_analysed(visit: Open) -> None:
     )
     page.get_by_role("button", name="Open", exact=True).click()
     says(page, "<b>Ann</b> – Bob")
+    shown = page.get_by_label("Show").locator("option").all_inner_texts()
+    assert shown == ["best lines", "policy as heat", "visits as heat"], "chess has no territory"
     page.get_by_label("Simulations a position").select_option("50")
     page.get_by_role("button", name="Review the game").click()
     page.locator(".summary table").wait_for()
@@ -340,6 +342,24 @@ def test_a_pgn_is_analysed(visit: Open) -> None:
     page.wait_for_function("() => document.querySelector('.variation').textContent.includes('You try')")
 
 
+def test_another_game_of_a_file_is_chosen(visit: Open, tmp_path: Path) -> None:
+    names = [("Ann", "e4"), ("Cid", "d4"), ("Eve", "c4")]
+    (tmp_path / "games.pgn").write_text("\n\n".join(f'[White "{name}"]\n\n1. {move} *' for name, move in names))
+    page = visit("#/analyse?game=chess")
+    says(page, "to move")
+    assert not page.get_by_label("Game of the file").is_visible()
+    page.get_by_text("Open a game").click()
+    page.get_by_label("A file of games").set_input_files(tmp_path / "games.pgn")
+    says(page, "Ann – ?")
+    assert not page.get_by_label("A file of games").is_visible(), "the panel has folded"
+    page.get_by_label("Game of the file, one of 3").select_option("2")
+    says(page, "Eve – ?")
+    assert history(page, 1) == ["c4"]
+    assert page.get_by_label("Game of the file").locator("option:checked").inner_text().startswith("3. Eve")
+    page.get_by_label("Game of the file").select_option("0")
+    says(page, "Ann – ?")
+
+
 def test_an_sgf_is_uploaded_and_analysed(visit: Open, tmp_path: Path) -> None:
     (tmp_path / "game.sgf").write_text("(;GM[1]SZ[9]PB[Bo];B[ee];W[cc];B[gg];W[])", encoding="utf-8")
     (tmp_path / "nonsense.sgf").write_bytes(bytes(range(256)) * 4)
@@ -352,8 +372,9 @@ def test_an_sgf_is_uploaded_and_analysed(visit: Open, tmp_path: Path) -> None:
     page.get_by_label("A file of games").set_input_files(tmp_path / "game.sgf")
     says(page, "Bo – ?")
     assert history(page, 4) == ["E5", "C7", "G3", "pass"]
+    page.get_by_role("button", name="Last position").click()
     page.get_by_label("Show").select_option("ownership")
-    page.locator(".own-first, .own-second").first.wait_for()
+    page.locator(".own-first, .own-second").first.wait_for(timeout=5_000)  # the search goes on for ten seconds
     page.get_by_label("Show").select_option("visits")
     page.locator(".heat").first.wait_for()
 
@@ -390,6 +411,7 @@ def test_a_search_is_stepped_and_rewound(visit: Open) -> None:
     page.get_by_role("button", name="Ten simulations").click()
     says(page, "Simulation 10:")
     before = page.locator(".growth").text_content()
+    assert before.startswith("Tree after 10 simulations") and "2 more moves are not drawn" in before, "8 moves, 6 drawn"
     page.get_by_role("button", name="Step", exact=True).click()
     says(page, "Simulation 11:")
     page.get_by_role("button", name="Go back to simulation 10", exact=True).click()
@@ -399,7 +421,7 @@ def test_a_search_is_stepped_and_rewound(visit: Open) -> None:
         page.get_by_role("button", name="Phase", exact=True).click()
         says(page, f"Simulation 11, {phase}")
         assert page.locator(".growth .node.lit").count() >= 2
-        assert page.locator(".growth title").text_content() == "Tree after 10 simulations; c3 would be played"
+        assert page.locator(".growth > title").text_content() == "Tree after 10 simulations; c3 would be played"
     page.get_by_role("button", name="Phase", exact=True).click()
     says(page, "Simulation 11: ")
     assert re.search(r"N \d+ +Q [+−]\d\.\d\dP \d+ % +U \d\.\d\d", str(page.locator(".growth").text_content()))
@@ -460,6 +482,29 @@ def test_a_run_is_watched(visit: Open) -> None:
     page.wait_for_url(re.compile("vs=tiny"))
     page.locator("[data-cell].column").first.click()
     history(page, 2)
+
+
+@pytest.mark.parametrize("value", [0, 5, -3, 0.001, 123_456])
+def test_a_chart_of_one_point_has_axes_from_zero(visit: Open, value: float) -> None:
+    page = visit("#/games")
+    drawn = page.evaluate(
+        """async (value) => {
+            const { chart } = await import("/static/chart.js");
+            const figure = chart([{ name: "one", points: [[value, value]] }], { title: "one point" });
+            const dot = figure.querySelector(".dot"), box = figure.querySelector("svg").getAttribute("viewBox");
+            const ticks = (anchor) => [...figure.querySelectorAll(`.tick[text-anchor=${anchor}]`)];
+            const words = (anchor) => ticks(anchor).map((one) => one.textContent).filter(Boolean);
+            const place = ["cx", "cy"].map((name) => dot.getAttribute(name));
+            return { x: words("middle"), y: words("end"), dot: place, box };
+        }""",
+        value,
+    )
+    for names in (drawn["x"], drawn["y"]):
+        numbers = [float(name.replace("k", "e3")) for name in names]
+        assert 3 <= len(numbers) == len(set(numbers)) <= 7 and 0 in numbers
+        assert max(map(abs, numbers)) >= abs(value)
+    (x, y), (_, _, width, height) = map(float, drawn["dot"]), map(float, drawn["box"].split())
+    assert 0 < x < width and 0 < y < height
 
 
 def test_nothing_can_be_clicked_before_the_program_answers(visit: Open) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.evaluators.evaluator import Evaluations
-from zerosum.games import make, state_after
+from zerosum.games import State, make, parse_action, state_after
 from zerosum.play.contestant import rollouts
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig, textbook
@@ -130,6 +130,31 @@ def test_visits_and_sums_add_up() -> None:
     assert all(0 <= one["rate"] <= 1 and one["svg"].startswith("<svg") for one in shown)
     growth.rewind(99)
     assert growth.view()["moments"] == []
+
+
+@pytest.mark.parametrize(("name", "moves"), [("chess", ""), ("hex(size=4)", "b2"), ("tictactoe", "b2 a1 c3 a3 a2")])
+def test_moves_that_are_not_drawn_are_counted(name: str, moves: str) -> None:
+    game = make(name)
+    growth = Growth(steady(name), state_after(game, moves))
+    for _ in range(60):
+        growth.step()
+
+    def check(node: dict[str, Any], state: State) -> int:
+        children = {child["move"]: child for child in node["children"]}
+        legal = game.legal_actions(state)
+        texts = {game.action_text(state, action): action for action in legal}
+        assert set(children) <= set(texts)
+        # Moves are known once a position has been evaluated.
+        assert node["more"] == (len(legal) - len(children) if node["N"] else 0)
+        return node["more"] + sum(check(child, game.play(state, texts[move])) for move, child in children.items())
+
+    for entry in growth.view()["log"]:
+        state = state_after(game, moves)
+        for step, move in zip(entry["steps"], entry["path"], strict=True):
+            assert step["more"] + len(step["choices"]) == len(game.legal_actions(state))
+            state = game.play(state, parse_action(game, state, move))
+    hidden = check(growth.view()["tree"], state_after(game, moves))
+    assert hidden > 0
 
 
 def test_noise_changes_the_roots_priors_alone() -> None:

@@ -15,6 +15,7 @@ import pytest
 from web_for_tests import record_games, untrained_run
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import make
+from zerosum.report.run_data import TOO_FEW_GAMES
 from zerosum.run.metrics import HEADER
 from zerosum.web import runs
 from zerosum.web.library import Library
@@ -65,6 +66,15 @@ def test_a_run_is_read_and_nothing_in_it_changes(run: Path) -> None:
     thought = runs.one_game(game, run, 0, 0)["thought"]
     assert thought["rate"] == 0.625 and thought["net"] == 0.25 and len(thought["moves"]) == 5
     assert files(run) == before
+
+
+@pytest.mark.parametrize(("error", "words"), [(120.0, "+250 ± 120"), (1485.0, TOO_FEW_GAMES)])
+def test_a_rating_is_told_with_its_interval_or_not_at_all(run: Path, error: float, words: str) -> None:
+    assert runs.overview({"tiny": run})[0]["elo"] is None
+    columns = HEADER.split(",")
+    values = dict.fromkeys(columns, "") | dict.fromkeys(columns[:6], "1") | {"elo": "250", "elo_error": str(error)}
+    (run / "metrics.csv").write_text("\n".join([HEADER, ",".join(values.values()), ""]), encoding="utf-8")
+    assert runs.overview({"tiny": run})[0]["elo"] == words
 
 
 def test_what_is_damaged_or_missing_is_said(run: Path) -> None:

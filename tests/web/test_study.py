@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import json
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from web_for_tests import Page, with_page
-from zerosum.base.errors import GameError, SettingsError
+from zerosum.base.errors import GameError, SettingsError, ZerosumError
 from zerosum.notation import read_games
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
@@ -68,8 +69,30 @@ def test_a_file_of_several_games() -> None:
         opened((SCHOLAR + "\n\n") * 4)
     two = opened(f"{SCHOLAR}\n\n1. d4 d5 *", index=1)
     assert two.view()["history"] == ["d4", "d5"] and len(two.view()["others"]) == 2 and text
+    assert two.view()["index"] == 1
     with pytest.raises(SettingsError, match="the text has 2"):
         opened(f"{SCHOLAR}\n\n1. d4 d5 *", index=2)
+
+
+def test_no_text_runs_a_file_that_it_names(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    name = f"{tmp_path / 'own.py'}:Own"
+    match = json.dumps({"format": "zerosum match 1", "game": name, "names": ["a", "b"]})
+    game = json.dumps({"first_is_player": 0, "result": 1, "moves": ["1"], "ending": ""})
+    for text in (f"{match}\n{game}\n", f"\ufeff{match}", f'[Variant "{name}"]\n\n1. e4 *', f"(;GM[{name}];B[ee])"):
+        with contextlib.suppress(ZerosumError):
+            opened(text)
+    with pytest.raises(ZerosumError, match="choose the game"):
+        opened(f"{match}\n{game}\n")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_match_of_any_game_is_opened() -> None:
+    match = {"format": "zerosum match 1", "game": "connect4", "first": {"name": "a"}, "second": {"name": "b"}}
+    game = {"first_is_player": 1, "result": -1, "moves": ["4", "4", "3"], "ending": "resignation"}
+    study = opened(f"{json.dumps(match)}\n{json.dumps(game)}\n")
+    assert study.game.spec.name == "connect4" and len(study.actions) == 3
+    assert study.view()["players"] == ["b", "a"]
 
 
 def test_a_variation_is_tried_and_left() -> None:
@@ -130,6 +153,42 @@ def test_a_look_has_lines_heat_and_territory(house: House) -> None:
         look = await page.event("look")
         assert len(look["lines"]) == 3 and 0 <= look["rate"] <= 1 and look["depth"] == 0
         assert 0.5 < sum(share for _, share in look["heat"]["policy"]) < 1.01
-        assert len((await page.event("owned"))["ownership"]) == 25
+
+    with_page(house, work)
+
+
+def test_territory_comes_with_the_first_results_of_a_search(house: House) -> None:
+    async def work(page: Page) -> None:
+        await page.ask("study.open", game="go(size=5, komi=0.5)", moves="C3 pass B3 pass", ply=4)
+        await page.ask("study.look", on=True)
+        while not any(event["event"] == "look" for event in page.events):
+            await asyncio.sleep(0.01)
+        owned = page.events[0]
+        assert owned["event"] == "owned" and owned["depth"] == 4 and len(owned["ownership"]) == 25
+        assert min(owned["ownership"]) > 0.3, "the board is black's"
+
+    with_page(house, work)
+
+
+def test_a_finished_game_has_its_territory_and_no_search(house: House) -> None:
+    async def work(page: Page) -> None:
+        moves = "C3 pass B3 pass D3 pass A3 pass E3 pass pass"
+        await page.ask("study.open", game="go(size=5, komi=0.5)", moves=moves, ply=11)
+        await page.ask("study.look", on=True)
+        assert (await page.event("owned"))["ownership"] == [1.0] * 25
+        await page.ask("study.goto", ply=10)
+        await page.ask("study.look", on=True)
+        assert (await page.event("look"))["depth"] == 10
+
+    with_page(house, work)
+
+
+@pytest.mark.parametrize("name", ["go9", "go(size=5)", "chess", "othello", "hex", "connect4"])
+def test_only_games_whose_squares_have_owners_offer_territory(house: House, name: str) -> None:
+    async def work(page: Page) -> None:
+        view = (await page.ask("study.open", game=name))["result"]
+        await page.ask("study.look", on=True)
+        await page.event("look")
+        assert view["hasOwners"] == any(event["event"] == "owned" for event in page.events) == name.startswith("go")
 
     with_page(house, work)

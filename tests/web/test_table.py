@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import textwrap
 from pathlib import Path
 
@@ -93,6 +94,30 @@ def test_every_move_of_every_game_can_be_clicked(name: str) -> None:
         board = draw_board(game, state)
         assert len(board["cells"]) == game.spec.board_shape[0] * game.spec.board_shape[1]
         state = game.play(state, generator.choice(legal))
+
+
+@pytest.mark.parametrize("flipped", [False, True])
+@pytest.mark.parametrize("name", ["hex", "hex(size=2)", "hex(size=5, swap=true)"])
+def test_the_edges_of_hex_have_the_colours_of_the_players_who_join_them(name: str, flipped: bool) -> None:
+    game = make(name)
+    shown = draw_board(game, game.initial_state(), flipped=flipped)
+    xs, ys = ([cell[axis] for cell in shown["cells"]] for axis in (0, 1))
+    size, across, down = round(len(xs) ** 0.5), shown["side"], max(ys) - min(ys)
+    drawn: dict[str, set[str]] = {}
+    for path, colour in re.findall(r'<path d="M([^"z]+)" fill="none" stroke="(#\w+)" stroke-width="8"', shown["svg"]):
+        corners = [tuple(map(float, corner.split())) for corner in path.split("L")]
+        # How far each corner is down the board, and how far right in its row, in cells.
+        rows = [(y - min(ys)) * (size - 1) / down for _, y in corners]
+        columns = [(x - min(xs)) / across - row / 2 for (x, _), row in zip(corners, rows, strict=True)]
+        sides = {
+            "top": max(rows) < 0,
+            "bottom": min(rows) > size - 1,
+            "left": max(columns) < 0,
+            "right": min(columns) > size - 1,
+        }
+        drawn.setdefault(colour, set()).update(side for side, is_there in sides.items() if is_there)
+        assert len(corners) >= 2 * size
+    assert drawn == {"#16161a": {"top", "bottom"}, "#ffffff": {"left", "right"}}
 
 
 def test_a_game_of_ones_own_has_a_board(tmp_path: Path) -> None:

@@ -11,11 +11,14 @@ import pytest
 
 import zerosum
 from web_for_tests import Page, untrained_run, with_page
+from zerosum._core import core_game_names
 from zerosum.games import make
+from zerosum.games.rules import with_planes_of
 from zerosum.play.bundled import bundled_networks
 from zerosum.play.runs import network_at
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
+from zerosum.web.names import short_name
 from zerosum.web.searches import Searches
 from zerosum.web.visit import House
 
@@ -33,6 +36,50 @@ def house(run: Path) -> Iterator[House]:
     made = House(Library([run], (), LIMITS), LIMITS, Searches(LIMITS), seed=1)
     yield made
     made.searches.close()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *core_game_names(),
+        *("go(size=9, komi=5, history=2)", "go(size=7, liberties=3)", "go(size=13, rules=tromp-taylor)"),
+        *("chess(history=1)", "chess(policy=flat)", "shogi(entering_king=none, history=1)", "hex(swap=true)"),
+    ],
+)
+def test_a_short_name_makes_the_same_rules(name: str) -> None:
+    game = make(name)
+    short = make(short_name(game))
+    assert short.spec.full_name == with_planes_of(game, make(game.spec.name)).spec.full_name
+    assert len(short_name(game)) <= len(short.spec.full_name) and short_name(short) == short_name(game)
+
+
+def test_every_page_names_a_game_as_people_type_it(tmp_path: Path) -> None:
+    """A network with planes of its own plays the game of that name."""
+    run = untrained_run(tmp_path / "runs" / "wide", "go(size=9, liberties=3)")
+    house = House(Library([run.parent], (), LIMITS), LIMITS, Searches(LIMITS), seed=1)
+
+    async def work(page: Page) -> None:
+        async def result(what: str, **fields: Any) -> Any:
+            return (await page.ask(what, **fields))["result"]
+
+        assert "go9" in [one["name"] for one in await result("games.list") if one["network"]]
+        assert (await result("games.page", game="go(size=9)"))["name"] == "go9"
+        assert (await result("games.page", game="go(size=9, liberties=3)"))["name"] == "go(size=9, liberties=3)"
+        long = {"game": "go(size=9, liberties=3)", "vs": "wide"}
+        played = await result("play.open", side="0", **long)
+        names = [played["game"], played["link"]["game"], (await result("study.open", **long))["game"]]
+        opened = await result("growth.open", **long)
+        names += [opened["game"], opened["link"]["game"], (await result("runs.list"))[0]["game"]]
+        names.append((await result("runs.curves", run="wide"))["game"])
+        match = await result("match.open", game="go9", first="wide@1", second="random", games=2)
+        assert [*names, match["game"]] == ["go9"] * 8
+        page.visit.stop()
+        assert (await result("games.opponents", game="go9"))["opponents"][0]["name"] == "wide"
+
+    try:
+        with_page(house, work)
+    finally:
+        house.searches.close()
 
 
 def test_the_networks_of_the_package_play_without_a_run(monkeypatch: pytest.MonkeyPatch) -> None:

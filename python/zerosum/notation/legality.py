@@ -11,6 +11,7 @@ import functools
 
 from zerosum.base.errors import GameError, shown
 from zerosum.games import Rules, State, make, start_state
+from zerosum.games.python_game import split_name
 from zerosum.games.rules import given_options, near_moves
 from zerosum.notation import ki2, pgn
 from zerosum.notation.record import Move, Record, RecordError
@@ -21,11 +22,13 @@ NOTATIONS = {"pgn": "san", "sgf": "sgf", "kif": "kif", "csa": "csa"}
 
 @functools.lru_cache(maxsize=64)
 def game_of(name: str) -> Rules:
-    """The game that a record names.
+    """The game that a record names. A record may come from anybody, so it cannot name a file with rules, a program.
 
     Raises:
-        GameError: the name is unknown, or an option is out of range.
+        GameError: the name is unknown or that of a file, or an option is out of range.
     """
+    if split_name(name) is not None:
+        raise GameError(f"the game is {shown(name)}, a file, which no record can name: name the game yourself.")
     return make(name)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.report.drawings import draw_curves, figure
+from zerosum.report.drawings import draw_curves, ends, figure, widen_axes
 from zerosum.report.run_data import RunData, read_run
 
 if TYPE_CHECKING:
@@ -74,8 +74,12 @@ class Curves:
             rates = next(run.mistakes.rates for run in self.runs if run.mistakes.rates)
             axes.set(title=f"mistakes at {rates[-1].num_simulations} simulations a move", ylim=(0, None))
             axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=1, symbol=" %"))
-        for axes in (strength, losses, *more):
-            axes.set(xlabel=self.runs[0].unit, xlim=strength.get_xlim())
+        widen_axes(drawn)
+        panels = (strength, losses, *more)
+        left, right = ends(min(axes.dataLim.x0 for axes in panels), max(axes.dataLim.x1 for axes in panels))
+        margin = 0.05 * (right - left)
+        for axes in panels:
+            axes.set(xlabel=self.runs[0].unit, xlim=(left - margin, right + margin))
         if len(self.runs) > 1:
             drawn.legend(*strength.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=7)
         return drawn

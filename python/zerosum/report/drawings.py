@@ -56,10 +56,30 @@ def figure(num_axes: int, *, height: float = 3.1) -> tuple[Figure, list[Axes]]:
     return drawn, list(axes)
 
 
+def ends(low: float, high: float) -> tuple[float, float]:
+    """The ends of an axis: those of its values, or for a single value zero and its double (0 and 1 if it is zero).
+
+    >>> ends(2, 5), ends(4, 4), ends(-4, -4), ends(0, 0)
+    ((2, 5), (0, 8), (-8, 0), (0, 1))
+    """
+    return (low, high) if low < high else (2 * low, 0) if low < 0 else (0, 2 * low or 1)
+
+
+def widen_axes(drawn: Figure) -> None:
+    """Give each axis with a single value the ends that `ends` names; matplotlib would zoom in on the value."""
+    for axes in drawn.axes:
+        x, y = (sorted(map(float, interval)) for interval in (axes.dataLim.intervalx, axes.dataLim.intervaly))
+        if axes.get_autoscalex_on() and x[0] == x[1]:
+            axes.set_xlim(ends(*x))
+        if axes.get_autoscaley_on() and y[0] == y[1]:
+            axes.set_ylim(ends(*y))
+
+
 def picture(drawn: Figure, title: str, caption: str) -> Picture:
     """A figure as an image of a page. Text stays text, and equal figures have equal bytes."""
     from matplotlib import rc_context
 
+    widen_axes(drawn)
     buffer = io.StringIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "zerosum", "font.size": 9}):
         drawn.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
@@ -172,14 +192,14 @@ def mistakes_picture(runs: Sequence[RunData]) -> Picture | None:
         return None
     drawn, (left, right) = figure(2)
     draw_curves(left, measured, lambda run: run.mistake_rates, mark="step")
-    left.set(xlabel="learner steps", ylabel="share of mistakes", title="mean of the sets")
+    left.set(xlabel="learner steps", ylabel="share of mistakes", title="mean of the sets", ylim=(0, None))
     run = measured[0]
     sets = dict.fromkeys(rate.set for rate in run.mistakes.rates)
     for number, name in enumerate(sets):
         found = {rate.step: rate.value for rate in run.mistakes.rates if rate.set == name}
         right.plot(*zip(*sorted(found.items()), strict=True), marker="o", markersize=3, label=name,
                    color=COLOURS[number % len(COLOURS)])  # fmt: skip
-    right.set(xlabel="learner steps", title=f"each set, {run.name}")
+    right.set(xlabel="learner steps", title="each set", ylim=(0, None))
     right.legend(fontsize=7)
     return picture(
         drawn, "Solved positions", "Moves that give away a win or a draw, in positions whose true value is known."
@@ -203,9 +223,14 @@ def games_picture(run: RunData, blocks: Sequence[GameBlock]) -> Picture | None:
     middle_plies, low, high = (
         [float(np.quantile(block.plies, share)) for block in blocks] for share in (0.5, 0.1, 0.9)
     )
-    right.fill_between(place, low, high, color=COLOURS[0], alpha=0.2, linewidth=0)
-    right.plot(place, middle_plies, color=COLOURS[0], marker="o", markersize=3)
-    right.set(xlabel="games", ylabel="plies", title="length: median, and 80 % of the games", ylim=(0, None))
+    band = "80 % of the games"
+    if len(place) == 1:
+        right.vlines(place, low, high, color=COLOURS[0], alpha=0.2, linewidth=8, label=band)
+    else:
+        right.fill_between(place, low, high, color=COLOURS[0], alpha=0.2, linewidth=0, label=band)
+    right.plot(place, middle_plies, color=COLOURS[0], marker="o", markersize=3, label="median")
+    right.set(xlabel="games", ylabel="plies", title="length", ylim=(0, None))
+    right.legend(fontsize=7)
     return picture(drawn, f"Games of {run.name}", "Games of self-play in the order of play.")
 
 
@@ -238,7 +263,7 @@ def learning_picture(run: RunData, blocks: Sequence[GameBlock]) -> Picture | Non
     first.set(xlabel="games", ylim=(0, None), title="certainty and diversity")
     first.legend(fontsize=7)
     second.plot(place, [block.value_gap for block in blocks], color=COLOURS[0], marker="o", markersize=3)
-    second.set(xlabel="games", ylim=(0, None), title="difference of the network's value from the search's")
+    second.set(xlabel="games", ylim=(0, None), title="value: network's distance from search")
     newest = blocks[-1]
     third.plot([-1, 1], [-1, 1], color="#888888", linewidth=0.8, linestyle=":")
     for values, colour, name in (
@@ -247,7 +272,7 @@ def learning_picture(run: RunData, blocks: Sequence[GameBlock]) -> Picture | Non
     ):
         curve = reliability(values, newest.results)
         third.plot(curve.said, curve.came, color=colour, marker="o", markersize=3, label=name)
-    third.set(xlabel="predicted value", ylabel="mean result", title="newest games: reliability of the value")
+    third.set(xlabel="predicted value", ylabel="mean result", title="newest games: reliability")
     third.legend(fontsize=7)
     return picture(
         drawn,

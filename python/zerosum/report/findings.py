@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from zerosum.report.game_statistics import GameBlock
-from zerosum.report.run_data import RunData
+from zerosum.report.run_data import TOO_FEW_GAMES, RunData, elo_words
 from zerosum.run.strength import player_name
 
 ENOUGH_GAMES = 100
@@ -97,7 +97,8 @@ def _last_good(run: RunData) -> str:
     steps = run.strength.rated_steps
     if steps:
         best = max(steps, key=lambda step: run.strength.ratings[player_name(step)].elo)
-        return f"The strongest checkpoint, of step {best:,} (Elo {run.strength.ratings[player_name(best)]}), is kept."
+        elo = elo_words(run.strength.ratings[player_name(best)])
+        return f"The strongest checkpoint, of step {best:,} (Elo: {elo}), is kept."
     if run.checkpoints:
         return f"The last saved checkpoint is kept: {run.checkpoints[-1].name}."
     return "No checkpoint has been saved."
@@ -116,11 +117,12 @@ def _strength(run: RunData) -> Iterator[Finding]:
         if verdict.startswith(("it did", "not now"))
         else "note"
     )
-    summary = run.strength.summary(steps[-1])
+    summary, elo = run.strength.summary(steps[-1]), elo_words(rating)
+    scale = "" if elo == TOO_FEW_GAMES else "random play is 0, 95 % interval, "
     yield Finding(
         kind,
-        f"Is it learning? {verdict[:1].upper()}{verdict[1:]}. The network of step {steps[-1]:,} has Elo {rating}"
-        f" (random play is 0, 95 % interval, {games:,} rating games)" + (f"; it {summary}." if summary else "."),
+        f"Is it learning? {verdict[:1].upper()}{verdict[1:]}. Elo of step {steps[-1]:,}: {elo}"
+        f" ({scale}{games:,} rating games)" + (f"; the network {summary}." if summary else "."),
     )
 
 

@@ -29,6 +29,18 @@ MOST_BLOCKS = 24
 """Most shards that are read of a run, evenly spread, including the first and the last."""
 MARKS = ("step", "minutes", "games")
 """Horizontal axes of curves: columns of `MetricsRow`."""
+MOST_ELO_ERROR = 800.0
+"""Largest error with which a rating is told: an interval of ±800 Elo goes from 1 % to 99 % of the points."""
+TOO_FEW_GAMES = "too few games to tell"
+
+
+def elo_words(rating: Rating) -> str:
+    """A rating with its interval, or the words for one that says nothing (`MOST_ELO_ERROR`).
+
+    >>> elo_words(Rating(902, 416)), elo_words(Rating(902, 1485))
+    ('+902 ± 416', 'too few games to tell')
+    """
+    return str(rating) if rating.error <= MOST_ELO_ERROR else TOO_FEW_GAMES
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zerosum.games import State
+from zerosum.games import Rules, State
 from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.player import Player
 from zerosum.web.boards import move_cells, page_notation
@@ -65,9 +65,19 @@ def heat(found: Analysis) -> dict[str, list[list[float]]]:
     return {name: [[cell, round(share, 4)] for cell, share in cells.items()] for name, cells in shares.items()}
 
 
+def has_owners(game: Rules) -> bool:
+    """Whether the squares of a game have owners at its end, as the points of Go.
+
+    >>> from zerosum.games import make
+    >>> has_owners(make("go9")), has_owners(make("chess"))
+    (True, False)
+    """
+    return game.ownership(game.initial_state(), 0, 0) is not None
+
+
 def ownership(player: Player, state: State, *, num_games: int = OWNERSHIP_GAMES) -> list[float] | None:
-    """Ownership of each cell in [-1, 1] for the first player (`Player.ownership`); None in games without a score."""
-    if player.game.score(state) is None:
+    """Ownership of each cell in [-1, 1] for the first player (`Player.ownership`); None in games without owners."""
+    if not has_owners(player.game):
         return None
     found = player.ownership(state, num_games=num_games)
     return None if found is None else [round(float(share), 2) for share in found]

@@ -17,6 +17,7 @@ from zerosum._core import Picture
 from zerosum.games import Rules, State
 from zerosum.games.board_in_text import board_picture
 from zerosum.games.picture import Geometry, drawn_captions, picture_svg, piece_svg, text_svg
+from zerosum.web.names import short_name
 
 MEN = dict(zip("♔♕♖♗♘♙♚♛♜♝♞♟", 2 * ("king", "queen", "rook", "bishop", "knight", "pawn"), strict=True))
 
@@ -57,7 +58,7 @@ def draw_board(
         western: Whether letters replace Japanese characters.
     """
     picture = board_picture(game, state)
-    title = f"{game.spec.full_name}, {'game over' if game.outcome(state) is not None else 'to be played'}"
+    title = f"{short_name(game)}, {'game over' if game.outcome(state) is not None else 'to be played'}"
     if picture is None:
         return {"svg": text_svg(game.draw(state), title=title), "cells": [], "side": 0, "hands": [], "captions": []}
     marked: Sequence[int] | None = None

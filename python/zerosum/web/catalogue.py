@@ -9,9 +9,11 @@ from typing import Any
 from zerosum.base.errors import GameError
 from zerosum.games import Rules, state_after
 from zerosum.games.catalogue import plane_table
+from zerosum.games.rules import names_planes
 from zerosum.play.fit import fits
 from zerosum.web.boards import draw_board
 from zerosum.web.library import Library
+from zerosum.web.names import short_name
 
 MOST_PLANES = 64
 """Most planes that are drawn."""
@@ -29,7 +31,8 @@ def games(library: Library) -> list[dict[str, Any]]:
     for info in learned.values():
         if not any(fits(info, game) for game in whole.values()):
             with contextlib.suppress(GameError):
-                whole[info.full_name] = library.game(info.full_name)
+                name = short_name(library.game(info.full_name))
+                whole.setdefault(name, library.game(name))
     return [
         {
             "name": name,
@@ -59,7 +62,7 @@ def page(game: Rules, moves: str) -> dict[str, Any]:
     planes = game.planes(state)
     rows = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in list(plane_table(spec.planes))[2:]]
     return {
-        "name": spec.full_name,
+        "name": spec.full_name if names_planes(game) else short_name(game),
         "rules": description.rules,
         "about": description.board,
         "planesText": description.planes,

@@ -21,6 +21,7 @@ from zerosum.play.player import Player
 from zerosum.search.config import natural_noise_alpha
 from zerosum.search.textbook import Node, back_up, evaluate, expand, node_of, q, select, u
 from zerosum.web.boards import draw_board, move_cells
+from zerosum.web.names import short_name
 
 MOST_SIMULATIONS = 20_000
 MOMENTS = (100, 1_000, 10_000)
@@ -72,13 +73,16 @@ class Entry:
         return viewer.sign * self.first_value if self.phase >= EVALUATE else None
 
     def json(self) -> dict[str, Any]:
-        """The simulation as JSON for the page; `value` is that of the player to move at the root."""
-        value = self.value(self.path[0])
+        """The simulation as JSON for the page.
+
+        `value` is that of the player to move at the root, and `more` of a step the number of moves besides its choices.
+        """
+        value, steps = self.value(self.path[0]), zip(self.steps, self.path, strict=False)
         return {
             "number": self.number,
             "c": self.settings.c,
             "path": [step.chosen for step in self.steps],
-            "steps": [asdict(step) for step in self.steps],
+            "steps": [asdict(step) | {"more": len(node.priors) - len(step.choices)} for step, node in steps],
             "value": None if value is None else round(value, 4),
             "over": self.is_over,
             "phase": PHASES[self.phase],
@@ -234,7 +238,7 @@ class Growth:
         best = max(_visited(root), key=lambda one: (one[1].visits, root.priors[one[0]]), default=None)
         arrows = sorted(_visited(root), key=lambda one: -one[1].visits)[:4]
         return {
-            "game": self.game.spec.full_name,
+            "game": short_name(self.game),
             "by": self.player.own_name,
             "simulations": self.num_simulations,
             "settings": {"c": self.settings.c, "fpu": self.settings.unvisited_q, "noise": self.settings.noise},
@@ -247,9 +251,12 @@ class Growth:
         }
 
     def _tree(self, node: Node, path: tuple[int, ...], last: Entry | None, widths: tuple[int, ...]) -> dict[str, Any]:
-        """A node with its most visited children; the path of the newest simulation is always among them."""
-        lit = last.actions if last else ()
-        found: dict[str, Any] = {"N": node.visits, "lit": path == lit[: len(path)], "children": []}
+        """A node with its most visited children, and the number of its `more` moves.
+
+        The path of the newest simulation is always among the children.
+        """
+        lit, more = last.actions if last else (), len(node.priors)
+        found: dict[str, Any] = {"N": node.visits, "lit": path == lit[: len(path)], "children": [], "more": more}
         if last and path == lit and not last.is_done:
             value = last.value(last.path[-2])
             found |= {"phase": PHASES[last.phase], "v": None if value is None else round(value, 4)}
@@ -265,7 +272,7 @@ class Growth:
             inside = (
                 self._tree(child, (*path, action), last, widths[1:])
                 if child
-                else {"N": 0, "lit": False, "children": []}
+                else {"N": 0, "lit": False, "children": [], "more": 0}
             )
             found["children"].append(
                 inside

@@ -11,6 +11,7 @@ from zerosum.base.errors import SettingsError
 from zerosum.games import state_after
 from zerosum.web.boards import draw_board, place_moves
 from zerosum.web.growth import MOST_SIMULATIONS, Growth, Settings
+from zerosum.web.names import short_name
 
 if TYPE_CHECKING:
     from zerosum.web.visit import Visit
@@ -38,7 +39,7 @@ async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
         "board": board,
         "moves": [move.json() for move in place_moves(game, state, legal)],
         "line": moves,
-        "link": {"game": game.spec.full_name, "moves": moves, "vs": fields.text("vs"), "start": fields.text("start")},
+        "link": {"game": short_name(game), "moves": moves, "vs": fields.text("vs"), "start": fields.text("start")},
     }
 
 

@@ -17,6 +17,7 @@ from zerosum.base.errors import SettingsError
 from zerosum.contest.elo import elo_of_points
 from zerosum.games import Rules
 from zerosum.web.boards import draw_board
+from zerosum.web.names import short_name
 from zerosum.web.table import Table
 
 MOST_GAMES = 200
@@ -73,7 +74,7 @@ class Match:
         # Points do not depend on the margin of a game that has one.
         won = (outcome > 0) - (outcome < 0)
         points = 0.5 + 0.5 * (won if self.first == 0 else -won)
-        link = {"game": self.game.spec.full_name, "moves": " ".join(self.table.own_texts())}
+        link = {"game": short_name(self.game), "moves": " ".join(self.table.own_texts())}
         self.finished.append(Finished(self.first, points, self.table.sentence(), len(self.table.actions), link))
         if not self.is_over:
             self.table = self._new_table()
@@ -84,7 +85,7 @@ class Match:
         state = table.state
         last = (table.states[-2], table.actions[-1]) if table.actions else None
         return {
-            "game": self.game.spec.full_name,
+            "game": short_name(self.game),
             "names": self.names,
             "total": self.num_games,
             "over": self.is_over,

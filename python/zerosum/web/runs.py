@@ -15,20 +15,24 @@ from typing import Any
 
 import numpy as np
 
+from zerosum._core import core_game_names
 from zerosum.base.errors import DataError, SettingsError, ZerosumError, command_text
 from zerosum.base.files import require_own_files
-from zerosum.games import Rules, start_state
+from zerosum.contest.elo import Rating
+from zerosum.games import Rules, make, start_state
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.play.analysis import win_rate
 from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import GameRecord, PlyFlag
 from zerosum.replay.shards import Manifest, read_manifest, read_shard
 from zerosum.report.game_statistics import block_of
+from zerosum.report.run_data import elo_words
 from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
 from zerosum.run.strength import Strength, player_name
 from zerosum.web.boards import draw_board, move_cells, page_notation
+from zerosum.web.names import short_name
 
 MOST_POINTS = 300
 MOST_GAMES = 40
@@ -49,11 +53,11 @@ def overview(runs: dict[str, Path]) -> list[dict[str, Any]]:
             found.append(
                 {
                     "name": label,
-                    "game": config.game.rpartition("/")[2],
+                    "game": _game_name(config),
                     "step": last.step if last else 0,
                     "games": last.games if last else 0,
                     "minutes": round(last.minutes, 1) if last else 0,
-                    "elo": last.elo if last else None,
+                    "elo": _elo(last),
                     "live": (directory / "holder.json").exists(),
                 }
             )
@@ -81,13 +85,14 @@ def curves(label: str, directory: Path) -> dict[str, Any]:
                 "minutes": round(minutes, 2),
                 "elo": None if rating is None else round(rating.elo, 1),
                 "error": None if rating is None else round(rating.error, 1),
+                "says": None if rating is None else elo_words(rating),
                 "mistakes": round(mean_rate(rates)[0], 4) if rates else None,
             }
         )
     last = rows[-1] if rows else None
     return {
         "name": label,
-        "game": config.game.rpartition("/")[2],
+        "game": _game_name(config),
         "budget": budget_words(config.training),
         "unit": minutes_word(config.training),
         "rows": [asdict(row) for row in _thinned(rows)],
@@ -215,6 +220,19 @@ def _journalled(journal: Path) -> list[GameRecord]:
 def _read(directory: Path) -> tuple[RunConfig, list[MetricsRow]]:
     require_own_files(directory)
     return load_config(directory / "config.toml"), read_metrics(directory / "metrics.csv")
+
+
+def _game_name(config: RunConfig) -> str:
+    """The game of a run; one of one's own by its file without the directory, which is not run for its name."""
+    name = config.game
+    return short_name(make(name)) if name.partition("(")[0] in core_game_names() else name.rpartition("/")[2]
+
+
+def _elo(row: MetricsRow | None) -> str | None:
+    """The rating of a row in words; None if it has none."""
+    if row is None or row.elo is None or row.elo_error is None:
+        return None
+    return elo_words(Rating(row.elo, row.elo_error))
 
 
 def _thinned(rows: Sequence[MetricsRow]) -> list[MetricsRow]:

@@ -27,9 +27,10 @@ from zerosum.notation.record import Move, Record
 from zerosum.play.analysis import Analysis
 from zerosum.play.driver import Task
 from zerosum.play.player import Player
-from zerosum.web.analyses import point
+from zerosum.web.analyses import has_owners, point
 from zerosum.web.boards import draw_board, move_cells, page_notation, place_moves
 from zerosum.web.library import Library
+from zerosum.web.names import short_name
 from zerosum.web.table import side_names
 
 MOST_VARIATION = 200
@@ -38,9 +39,9 @@ MOST_VARIATION = 200
 class Study:
     """A game, the current position, and the review of the game if there is one."""
 
-    def __init__(self, game: Rules, record: Record, *, others: Sequence[str] = ()) -> None:
-        """Take a record without errors; `others` names the games of the same file."""
-        self.game, self.record, self.others = game, record, list(others)
+    def __init__(self, game: Rules, record: Record, *, others: Sequence[str] = (), index: int = 0) -> None:
+        """Take a record without errors; `others` names all games of its file, in which it is number `index`."""
+        self.game, self.record, self.others, self.index = game, record, list(others), index
         self.states = [start_state(game, record.start)]
         self.actions: list[int] = []
         for number, move in enumerate(record.moves, start=1):
@@ -80,7 +81,7 @@ class Study:
         record = records[index].sound_part()
         if len(record.moves) > library.limits.plies:
             raise SettingsError(f"the game has {len(record.moves):,} moves, allowed are {library.limits.plies:,}.")
-        return cls(library.game(record.game), record, others=[_title(one) for one in records])
+        return cls(library.game(record.game), record, others=[_title(one) for one in records], index=index)
 
     @classmethod
     def of_moves(cls, library: Library, *, text: str, game: str, start: str = "") -> Study:
@@ -158,11 +159,12 @@ class Study:
         legal = game.legal_actions(state)
         names = [name or "?" for name in self.record.players]
         return {
-            "game": game.spec.full_name,
+            "game": short_name(game),
             "board": draw_board(game, state, last=last, flipped=flipped, western=western),
             "moves": [move.json() for move in place_moves(game, state, legal)],
             "mover": game.player(state),
             "sides": side_names(game, self.states[0]),
+            "hasOwners": has_owners(game),
             "ply": self.ply,
             "history": self._texts(self.states[0], self.actions),
             "firsts": [game.player(one) for one in self.states[:-1]],
@@ -172,6 +174,7 @@ class Study:
             "position": game.position_text(state),
             "players": names if any(self.record.players) else None,
             "others": self.others,
+            "index": self.index,
             "start": self.record.start,
             "ownMoves": " ".join(game.action_text(one, a) for one, a in zip(self.states, self.actions, strict=False)),
             "formats": [format for format, games in GAMES.items() if game.spec.name in games] + ["json"],

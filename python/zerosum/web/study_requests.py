@@ -12,7 +12,7 @@ from zerosum.games import State
 from zerosum.play.analysis import Analysis
 from zerosum.play.driver import Task
 from zerosum.play.player import Player
-from zerosum.web.analyses import analysis_json, heat, ownership, point
+from zerosum.web.analyses import analysis_json, has_owners, heat, ownership, point
 from zerosum.web.study import Study, TurnAnalyst
 
 if TYPE_CHECKING:
@@ -71,10 +71,11 @@ async def study_view(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 
 async def study_look(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """Search the current position and send results meanwhile; `on` false ends the search."""
+    """Send the territory, then search the current position and send results meanwhile; `on` false ends the search."""
     study = _study(visit)
     visit.stop("look")
-    if not fields.flag("on") or study.game.outcome(study.state) is not None:
+    is_over = study.game.outcome(study.state) is not None
+    if not fields.flag("on") or (is_over and not has_owners(study.game)):
         return {"by": ""}
     lines = fields.integer("lines", 1, MOST_LINES) or 3
     player = await asyncio.to_thread(_analyst, visit, fields.text("vs"), study)
@@ -133,11 +134,14 @@ async def _look(visit: Visit, study: Study, player: Player, lines: int) -> None:
     def tell(found: Analysis) -> None:
         visit.tell("look", depth=depth, heat=heat(found), **analysis_json(found))
 
+    # The search does not change the territory, which takes a hundredth of a second.
+    if (owned := await visit.house.searches.call(lambda: ownership(player, state))) is not None:
+        visit.tell("owned", depth=depth, ownership=owned)
+    if study.game.outcome(state) is not None:
+        return
     seconds = min(LOOK_SECONDS, visit.house.limits.seconds)
     found = await visit.house.searches.search(player, state, seconds=seconds, num_lines=lines, on_report=tell)
     tell(found)
-    if (owned := await visit.house.searches.call(lambda: ownership(player, state))) is not None:
-        visit.tell("owned", depth=depth, ownership=owned)
 
 
 async def _review(visit: Visit, study: Study, player: Player, simulations: int) -> None:

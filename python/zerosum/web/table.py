@@ -22,6 +22,7 @@ from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.record import Move, Record
 from zerosum.web.boards import draw_board, page_notation, place_moves
+from zerosum.web.names import short_name
 
 SIDES = ("first", "second")
 OWNERSHIP_GAMES = 64
@@ -196,7 +197,7 @@ class Table:
         can_move = shown == last and not self.is_over and self.mover in self.people
         legal = game.legal_actions(state) if can_move else []
         return {
-            "game": game.spec.full_name,
+            "game": short_name(game),
             "board": draw_board(game, state, last=before, flipped=flipped, western=western),
             "moves": [move.json() for move in place_moves(game, state, legal)],
             "ply": shown,
@@ -266,7 +267,7 @@ class Table:
     def link(self) -> dict[str, Any]:
         """The arguments that recreate the table."""
         side = "both" if len(self.people) == 2 else "none" if not self.people else str(min(self.people))
-        found: dict[str, Any] = {"game": self.game.spec.full_name, "side": side, "moves": " ".join(self.own_texts())}
+        found: dict[str, Any] = {"game": short_name(self.game), "side": side, "moves": " ".join(self.own_texts())}
         if self.start:
             found["start"] = self.start
         if self.computer:

@@ -27,12 +27,12 @@ export function show(main, fields) {
   const text = h("textarea", { rows: 5, "aria-label": "A game, a position or moves", placeholder: "PGN, SGF, KIF, CSA, FEN, SFEN or moves", spellcheck: false });
   const file = h("input", { type: "file", accept: ".pgn,.sgf,.kif,.kifu,.ki2,.csa,.txt", "aria-label": "A file of games", onchange: upload });
   const gameName = h("input", { type: "text", "aria-label": "Game of the moves", placeholder: "game, if these are moves", spellcheck: false });
-  const chooser = h("div");
-  const opener = h("details", { className: "panel opener", open: !fields.get("game") }, h("summary", {}, "Open a game"), text, h("div", { className: "row" }, gameName, h("button", { type: "button", className: "main", onclick: () => open({ text: text.value, game: gameName.value.trim() }) }, "Open"), file), chooser);
+  const chooser = h("div", { className: "panel", hidden: true });
+  const opener = h("details", { className: "panel opener", open: !fields.get("game") }, h("summary", {}, "Open a game"), text, h("div", { className: "row" }, gameName, h("button", { type: "button", className: "main", onclick: () => open({ text: text.value, game: gameName.value.trim() }) }, "Open"), file));
   const button = (label, title, onclick) => h("button", { type: "button", title, "aria-label": /[a-z]/i.test(label) ? null : title, onclick }, label);
   main.append(
     h("section", { className: "stage" }, board.whole, h("div", { className: "panel wide" }, graph, progress, comment)),
-    h("section", { className: "side" }, opener,
+    h("section", { className: "side" }, opener, chooser,
       h("div", { className: "panel" }, says, controls, lines, other),
       h("div", { className: "panel list" }, list, variation, h("div", { className: "row browse" }, button("«", "First position", () => act("study.goto", { ply: 0 })), button("‹", "One move back", () => act("study.back")), button("›", "One move on", forward), button("»", "Last position", () => act("study.goto", { ply: 2000 })))),
       h("div", { className: "panel" }, h("div", { className: "row" }, button("Review the game", "Search every position and mark the mistakes", start), choice("Simulations a position", [["50", "50"], ["400", "400"], ["2000", "2000"], ["10000", "10,000"]], simulations, (value) => { simulations = value; })), summary, h("div", { className: "row exports" }))));
@@ -103,7 +103,7 @@ export function show(main, fields) {
       h("button", { type: "button", "aria-pressed": String(isOn), onclick: () => { isOn = !isOn; localStorage.setItem("look", isOn ? "on" : "off"); look = isOn ? look : null; searchHere(); render(view); } }, "Engine"),
       h("button", { type: "button", onclick: () => act("study.view", { flipped: !view.board.flipped }) }, "Flip"),
       opponents.length ? choice("Who judges", opponents.map((one) => [one.name, one.name]), analyst, (value) => { analyst = value; if (isOn) searchHere(); }) : "",
-      choice("Show", [["arrows", "best lines"], ["policy", "policy as heat"], ["visits", "visits as heat"], ["ownership", "territory"]], overlay, (value) => { overlay = value; localStorage.setItem("overlay", value); board.mark(marks()); }));
+      choice("Show", [["arrows", "best lines"], ["policy", "policy as heat"], ["visits", "visits as heat"], ...(view.hasOwners ? [["ownership", "territory"]] : [])], overlay, (value) => { overlay = value; localStorage.setItem("overlay", value); board.mark(marks()); }));
     lines.replaceChildren(...(look?.lines ?? []).map((line) => h("li", {}, h("button", { type: "button", className: "quiet", onclick: () => act("study.move", { action: line.action }) }, line.moves[0]), h("b", {}, ` ${percent(line.rate)}`), h("span", { className: "dim" }, ` ${percent(line.share)} of visits, prior ${percent(line.prior)}${line.proven ? ", proven" : ""}`), h("span", { className: "rest" }, line.moves.slice(1).join(" ")))));
     other.replaceChildren(...otherMoves(view.moves, (action) => act("study.move", { action })));
     renderMoves(at);
@@ -111,7 +111,8 @@ export function show(main, fields) {
     graph.replaceChildren(points.length ? course(points, (review?.moves ?? []).map((move) => move.mark), view.ply, (ply) => act("study.goto", { ply })) : h("p", { className: "dim" }, "Review the game to see its course: who stood better, and where that changed."));
     const move = at ? review?.moves[at - 1] : null;
     comment.textContent = move ? (move.mark ? `${view.history[at - 1]} is ${move.mark === "?!" ? "an" : "a"} ${WORDS[move.mark]}: it gives away ${percent(move.loss, 1)}. Better was ${move.better.join(" ")}.` : `${view.history[at - 1]} is fine.`) : "";
-    chooser.replaceChildren(view.others.length > 1 ? choice("Game of the file", view.others.map((title, index) => [String(index), `${index + 1}. ${title}`]), "0", (index) => open({ text: pasted, index: Number(index) })) : "");
+    chooser.hidden = view.others.length < 2;
+    chooser.replaceChildren(chooser.hidden ? "" : choice(`Game of the file, one of ${view.others.length}`, view.others.map((title, index) => [String(index), `${index + 1}. ${title}`]), view.index, (index) => open({ text: pasted, index: Number(index) })));
     main.querySelector(".exports").replaceChildren(...(review ? view.formats.map((format) => h("button", { type: "button", onclick: () => save(format) }, `Save ${format.toUpperCase()}`)) : []));
     summary.replaceChildren(review ? h("table", {}, h("thead", {}, h("tr", {}, ["", ...Object.values(PLURALS), "lost a move"].map((word) => h("th", { scope: "col" }, word)))), h("tbody", {}, review.players.map((one, player) => h("tr", {}, h("th", { scope: "row" }, view.players?.[player] ?? side(player)), Object.keys(PLURALS).map((word) => h("td", {}, String(one[word]))), h("td", {}, one.loss === null ? "–" : percent(one.loss, 1)))))) : "");
     setAddress("analyse", { game: view.game, moves: view.ownMoves, start: view.start, ply: view.ply, vs: analyst });
@@ -127,8 +128,9 @@ export function show(main, fields) {
   }
 
   function marks() {
-    if (overlay === "ownership") return { ownership: owned };
-    if (overlay !== "arrows") return { heat: look?.heat?.[overlay] ?? [] };
+    const isTerritory = overlay === "ownership";
+    if (isTerritory && view.hasOwners) return { ownership: owned };
+    if (overlay !== "arrows" && !isTerritory) return { heat: look?.heat?.[overlay] ?? [] };
     const arrows = (look?.lines ?? []).map((line, index) => [line.cells, line.share, index ? "other" : "best"]);
     const move = review && !view.variation.length ? review.moves[view.ply] : null;
     if (!arrows.length && move?.mark && move.cells.length) arrows.push([move.cells, 0.5, "best"]);

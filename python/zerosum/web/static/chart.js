@@ -14,19 +14,20 @@ function ticks(low, high, count) {
 
 const short = (value) => (Math.abs(value) >= 1e6 ? `${+(value / 1e6).toPrecision(3)}M` : Math.abs(value) >= 1e4 ? `${+(value / 1e3).toPrecision(3)}k` : String(+value.toPrecision(4)));
 
-/** A figure: series is [{name, points: [[x, y, error]]}]; options: {title, x, low, high, format, onpick}. */
+/** The ends of an axis: those of its values, or for a single value zero and its double (0 and 1 if it is zero). */
+const ends = (low, high) => (low < high ? [low, high] : low < 0 ? [2 * low, 0] : [0, 2 * low || 1]);
+
+/** A figure: series is [{name, points: [[x, y, error, words]]}]; options: {title, x, low, high, format, onpick}. */
 export function chart(series, { title, x = "", low = null, high = null, format = short } = {}) {
   const width = 460, height = 230, left = 46, right = 12, top = 12, bottom = 30;
-  const all = series.flatMap((one) => one.points);
+  const all = series.flatMap((one) => one.points), told = (point) => point[3] ?? format(point[1]);
   if (!all.length) return h("figure", { className: "chart" }, h("figcaption", {}, title), h("p", { className: "dim" }, "Nothing is recorded yet."));
   const xs = all.map((point) => point[0]), ys = all.flatMap(([, y, error]) => (error ? [y - error, y + error] : [y]));
-  const x0 = Math.min(...xs), x1 = Math.max(...xs, x0 + 1e-9);
-  let y0 = low ?? Math.min(...ys), y1 = high ?? Math.max(...ys);
-  if (y0 === y1) { y0 -= 0.5; y1 += 0.5; }
+  const [x0, x1] = ends(Math.min(...xs), Math.max(...xs)), [y0, y1] = ends(low ?? Math.min(...ys), high ?? Math.max(...ys));
   const px = (value) => left + ((value - x0) / (x1 - x0)) * (width - left - right);
   const py = (value) => height - bottom - ((value - y0) / (y1 - y0)) * (height - top - bottom);
   const picture = s("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" },
-    s("title", {}, `${title}: ${series.map((one) => `${one.name} ${one.points.length ? format(one.points.at(-1)[1]) : "nothing"}`).join(", ")}`),
+    s("title", {}, `${title}: ${series.map((one) => `${one.name} ${one.points.length ? told(one.points.at(-1)) : "nothing"}`).join(", ")}`),
     ticks(y0, y1, 5).map((value) => [s("line", { x1: left, x2: width - right, y1: py(value), y2: py(value), class: "grid" }), s("text", { x: left - 6, y: py(value) + 4, class: "tick", "text-anchor": "end" }, format(value))]),
     ticks(x0, x1, 6).map((value) => s("text", { x: px(value), y: height - 12, class: "tick", "text-anchor": "middle" }, short(value))),
     s("text", { x: width - right, y: height - 1, class: "tick", "text-anchor": "end" }, x),
@@ -40,7 +41,7 @@ export function chart(series, { title, x = "", low = null, high = null, format =
     const box = picture.getBoundingClientRect(), at = x0 + (((event.clientX - box.left) / box.width) * width - left) / (width - left - right) * (x1 - x0);
     said.textContent = series.map((one) => {
       const nearest = one.points.reduce((best, point) => (best === null || Math.abs(point[0] - at) < Math.abs(best[0] - at) ? point : best), null);
-      return nearest ? `${series.length > 1 ? `${one.name}: ` : ""}${format(nearest[1])}${nearest[2] ? ` ± ${format(nearest[2])}` : ""} at ${short(nearest[0])}` : "";
+      return nearest ? `${series.length > 1 ? `${one.name}: ` : ""}${told(nearest)} at ${short(nearest[0])}` : "";
     }).join("; ");
   });
   return h("figure", { className: "chart" }, h("figcaption", {}, h("b", {}, title), " ", said), picture,

@@ -51,10 +51,10 @@ export function show(main, fields) {
     setAddress("runs", { runs: chosen.join(","), axis });
     list.replaceChildren(h("div", { className: "panel scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ["", "run", "game", "steps", "games", "minutes", "Elo", ""].map((word) => (word ? h("th", { scope: "col" }, word) : h("td", {}))))), h("tbody", {}, runs.map((run) => h("tr", {},
       h("td", {}, h("input", { type: "checkbox", checked: chosen.includes(run.name), disabled: Boolean(run.trouble), "aria-label": `Show ${run.name}`, onchange: (event) => { chosen = event.target.checked ? [...chosen, run.name] : chosen.filter((name) => name !== run.name); refresh().then(newest).then(showOpenings); } })),
-      h("th", { scope: "row" }, run.name), run.trouble ? h("td", { colSpan: 6, className: "bad" }, run.trouble) : [run.game, run.step?.toLocaleString(), run.games?.toLocaleString(), run.minutes, run.elo === null ? "–" : Math.round(run.elo)].map((cell) => h("td", {}, String(cell))),
+      h("th", { scope: "row" }, run.name), run.trouble ? h("td", { colSpan: 6, className: "bad" }, run.trouble) : [run.game, run.step?.toLocaleString(), run.games?.toLocaleString(), run.minutes, run.elo ?? "–"].map((cell) => h("td", {}, String(cell))),
       h("td", {}, run.live ? h("span", { className: "live" }, "learning") : "")))))));
     const rows = (field, extra) => loaded.map((run) => ({ name: run.name, points: run.rows.filter((row) => row[field] !== null).map((row) => [row[axis], row[field], ...(extra ? [row[extra]] : [])]) }));
-    const rated = loaded.map((run) => ({ name: run.name, points: run.checkpoints.filter((one) => one.elo !== null).map((one) => [axis === "minutes" ? one.minutes : axis === "step" ? one.step : at(run, one.step), one.elo, one.error]) }));
+    const rated = loaded.map((run) => ({ name: run.name, points: run.checkpoints.filter((one) => one.elo !== null).map((one) => [axis === "minutes" ? one.minutes : axis === "step" ? one.step : at(run, one.step), one.elo, one.error, one.says]) }));
     const name = AXES.find(([one]) => one === axis)[1];
     curves.replaceChildren(
       chart(rated, { title: "Elo (random play is 0)", x: name }),

@@ -101,7 +101,7 @@ export function show(main, fields) {
     says.textContent = entry ? `Simulation ${entry.number}${isUnderWay() ? `, ${entry.phase}` : ""}: ${phaseSays(entry)}` : `${view.by} has looked at the position, and nothing was searched yet.`;
     drawTree();
     board.mark({ arrows: view.arrows.map(([cells, share], index) => [cells, share, index ? "other" : "best"]) });
-    weighing.replaceChildren(...(entry ? entry.steps.slice(0, 3).map((step, depth) => h("table", {}, h("caption", {}, depth ? `after ${entry.path.slice(0, depth).join(" ")}` : "at the root"), h("thead", {}, h("tr", {}, ["", "N", "P", "Q", "U", "Q + U"].map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, step.choices.map((one) => h("tr", { className: one.move === step.chosen ? "lit" : "" }, h("th", { scope: "row" }, one.move), h("td", {}, one.visits), h("td", {}, percent(one.prior, 1)), h("td", {}, signed(one.q)), h("td", {}, one.u.toFixed(2)), h("td", {}, signed(one.q + one.u))))))) : []));
+    weighing.replaceChildren(...(entry ? entry.steps.slice(0, 3).map((step, depth) => h("table", {}, h("caption", {}, depth ? `after ${entry.path.slice(0, depth).join(" ")}` : "at the root", step.more ? `, and ${step.more} more` : ""), h("thead", {}, h("tr", {}, ["", "N", "P", "Q", "U", "Q + U"].map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, step.choices.map((one) => h("tr", { className: one.move === step.chosen ? "lit" : "" }, h("th", { scope: "row" }, one.move), h("td", {}, one.visits), h("td", {}, percent(one.prior, 1)), h("td", {}, signed(one.q)), h("td", {}, one.u.toFixed(2)), h("td", {}, signed(one.q + one.u))))))) : []));
     log.replaceChildren(...[...view.log].reverse().map((one) => h("li", {}, h("button", { type: "button", onclick: () => rewind(one.number), "aria-label": `Go back to simulation ${one.number}` }, h("b", {}, one.number), ` ${one.path.join(" → ")} `, one.value === null ? "" : h("span", { className: one.value < 0 ? "bad" : "good" }, signed(one.value)), h("span", { className: "dim" }, one.over ? " the end of the game" : "")))));
     main.querySelector(".moment-buttons").replaceChildren(h("button", { type: "button", onclick: () => moment(0) }, "Now"), ...view.moments.map((number) => h("button", { type: "button", onclick: () => moment(number) }, `After ${number.toLocaleString()}`)));
   }
@@ -151,6 +151,8 @@ export function show(main, fields) {
         x = next + wide / 2 + gap;
         next += wide + gap;
       }
+      const more = node.more + node.children.length - inside.length;
+      if (more) labels.push(s("text", { x: x + 6, y: y + high / 2 + 15, class: "edge-label more" }, s("title", {}, `${more} more ${more === 1 ? "move is" : "moves are"} not drawn`), `${more} more`));
       const shade = depth === 0 || !node.N ? "" : node.Q >= 0 ? "good" : "bad";
       const text = depth ? `${label}${isEnd && node.v !== null ? `  v ${signed(node.v)}` : ""}` : `${label}  N ${node.N}`;
       boxes.push(s("g", { class: `node${node.lit && view.log.length ? " lit" : ""}${isNew ? " closed" : ""}${isEnd && node.phase !== "select" ? " asked" : ""}${depth === 1 && node.move === view.played ? " played" : ""}` },
