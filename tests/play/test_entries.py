@@ -10,16 +10,18 @@ from pathlib import Path
 import pytest
 
 import zerosum
+from networks_for_tests import save_network
 from zerosum.arena import suite as suites
 from zerosum.arena.suite import SuiteResult, SuiteWords, play_suite
 from zerosum.base.errors import SettingsError
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
+from zerosum.evaluators.evaluator import NetworkEvaluator
 from zerosum.external import profiles
 from zerosum.external.engine import EngineCommand
 from zerosum.external.profiles import profile_of
 from zerosum.games import make
-from zerosum.play.contestant import RANDOM
+from zerosum.play.contestant import RANDOM, SearchContestant
 from zerosum.play.entries import Entry, enter, sharing_evaluator
 
 FAKE = Path(__file__).parents[1] / "fake_engine.py"
@@ -74,6 +76,7 @@ def test_an_entry_has_the_words_of_fastchess() -> None:
         ("st=", "'st=' is not a time control"),
         ("timemargin=0.5", "timemargin is '0.5', expected an integer"),
         ("ponder=yes", "ponder is 'yes', expected true or false"),
+        ("precision=int9", "'int9': did you mean 'int8'"),
         ("timemargin=50", "timemargin=50 without a clock: add tc or st"),
     ],
 )
@@ -156,6 +159,8 @@ def test_names_say_who_plays_on_what_terms() -> None:
         ("rollouts@5", ["resign=score=1 twosided=1"], "chess", "twosided is '1', expected true or false"),
         ("rollouts@5", ["resign=movecount=3"], "chess", "has neither win_rate nor centipawns"),
         ("rollouts@5", ["resign=paper"], "connect4", "the paper has no match of connect4"),
+        ("rollouts@5", ["precision=bf16"], "connect4", "has no network, and precision=bf16 is a network's"),
+        ("uci:x", ["depth=1", "precision=bf16"], "chess", "is an engine, and precision=bf16 is for our own networks"),
     ],
 )
 def test_players_that_nobody_can_enter(word: str, settings: list[str], game: str, message: str) -> None:
@@ -179,6 +184,20 @@ def test_only_one_network_is_shared() -> None:
     one, other = (enter(Entry("rollouts@5"), CONNECT4).contestant for _ in range(2))
     assert sharing_evaluator(one, other, words=("rollouts@5", "rollouts@5")) is other, "each has games of its own"
     assert sharing_evaluator(one, RANDOM, words=("rollouts@5", "random")) is RANDOM
+
+
+def test_a_precision_makes_another_player(tmp_path: Path) -> None:
+    run = str(tmp_path / "run")
+    save_network(tmp_path / "run" / "checkpoints", make("tictactoe"))
+    game, words = make("tictactoe"), (run, run)
+    usual, again = (enter(Entry.parse(run, []), game).contestant for _ in range(2))
+    exact = enter(Entry.parse(run, ["precision=f32"]), game).contestant
+    assert isinstance(usual, SearchContestant) and isinstance(exact, SearchContestant)
+    assert isinstance(exact.evaluator, NetworkEvaluator) and exact.evaluator.description.endswith("f32")
+    assert exact.description() != usual.description(), "a match with the one is not continued with the other"
+    shared = sharing_evaluator(usual, again, words=words)
+    assert isinstance(shared, SearchContestant) and shared.evaluator is usual.evaluator
+    assert sharing_evaluator(usual, exact, words=words) is exact
 
 
 def test_a_profile_scales_down_to_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:

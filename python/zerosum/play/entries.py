@@ -18,6 +18,7 @@ with fastchess' names where it has them (`Entry.parse`):
     profile=paper       the AlphaZero paper's options, as far as this machine allows (`external/profiles.py`)
     sample=N            in the first N plies moves are drawn in proportion to their visits
     skill=S             limits our search, 0 to 20 (`zerosum.play.skill`)
+    precision=P         number format of our network: f32, bf16, int8, or fast, the fastest and the default
     resign=RULE         when to resign: a rule of `ResignRule.parse`, or `paper`
 """
 
@@ -27,14 +28,15 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast, get_args
 
 from zerosum.base.errors import SettingsError, near, nearest, shown
-from zerosum.base.settings import num_cores
+from zerosum.base.settings import num_cores, require_known
 from zerosum.contest.adjudication import ResignRule
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
 from zerosum.contest.paper import paper_matches
+from zerosum.evaluators.backends import Precision
 from zerosum.external.engine import GTP_PONDERS, PROTOCOLS, EngineCommand
 from zerosum.external.opponents import find_opponent, opponents_of
 from zerosum.external.profiles import profile_of
@@ -64,6 +66,7 @@ NAMES = (
     "depth",
     "sample",
     "skill",
+    "precision",
     "resign",
     "profile",
     "option.NAME",
@@ -85,6 +88,8 @@ class Entry:
     """The skill of `zerosum.play.skill.with_skill`, 0 to 20; None for no limit."""
     name: str = ""
     """The name in results and files; "" is the word and its settings."""
+    precision: Precision | None = None
+    """The precision of our network's evaluations; None for the default of `parse_player`."""
     resign: str = ""
     """A rule of `ResignRule.parse`, or "paper"; "" is never."""
 
@@ -115,6 +120,7 @@ class Entry:
             sampled_plies=_number("sample", values.get("sample", "0")),
             skill=_skill(values["skill"]) if "skill" in values else None,
             name=values.get("name", ""),
+            precision=_precision(values["precision"]) if "precision" in values else None,
             resign=values.get("resign", ""),
         )
 
@@ -175,6 +181,10 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
         raise SettingsError(
             f"{entry.word} is an engine, and skill={entry.skill:g} is for our own searches: leave it out."
         )
+    if entry.precision is not None:
+        raise SettingsError(
+            f"{entry.word} is an engine, and precision={entry.precision} is for our own networks: leave it out."
+        )
     if command.program is None:
         raise SettingsError(f"{entry.word}: {_not_there(command.argv[0])}")
     terms = entry.terms if number is None else replace(entry.terms, nodes=number)
@@ -226,6 +236,11 @@ def _skill(text: str) -> float:
         return float(text)
     except ValueError:
         raise SettingsError(f"skill is {shown(text)}, expected a number from 0 to {MOST_SKILL}.") from None
+
+
+def _precision(text: str) -> Precision:
+    require_known("precision", text, get_args(Precision))
+    return cast(Precision, text)
 
 
 def _seconds(name: str, text: str) -> float:
@@ -324,7 +339,20 @@ def _own_contestant(
     terms = entry.terms
     if at:
         _require_one_number(entry)
-    own = parse_player(entry.word, game, batch_size=batch_size, num_threads=_num_threads(terms), seed=seed)
+    own = parse_player(
+        entry.word,
+        game,
+        precision=entry.precision or "fast",
+        batch_size=batch_size,
+        num_threads=_num_threads(terms),
+        seed=seed,
+    )
+    if entry.precision is not None and not (isinstance(own, SearchContestant) and own.network):
+        raise SettingsError(
+            f"{entry.word} has no network, and precision={entry.precision} is a network's: leave it out."
+        )
+    if isinstance(own, SearchContestant) and entry.precision is not None:
+        own = replace(own, network=f"{own.network}, {entry.precision}")  # another player than the same without it
     if terms.has_clock:  # a number of simulations is then a further limit
         terms = replace(terms, nodes=own.search.num_simulations) if at and isinstance(own, SearchContestant) else terms
         name = f"{word if isinstance(own, SearchContestant) else own.name} ({terms})"

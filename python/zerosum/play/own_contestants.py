@@ -7,6 +7,7 @@ from pathlib import Path
 
 from zerosum._core import core_game_names
 from zerosum.base.errors import SettingsError, near, nearest
+from zerosum.evaluators.backends import Precision
 from zerosum.games import Rules, make
 from zerosum.network import load_checkpoint
 from zerosum.play.bundled import bundled_network
@@ -45,7 +46,15 @@ def search_contestant(text: str, game: Rules) -> SearchContestant:
     return player
 
 
-def parse_player(text: str, game: Rules, *, batch_size: int = 32, num_threads: int = 1, seed: int = 0) -> OwnContestant:
+def parse_player(
+    text: str,
+    game: Rules,
+    *,
+    precision: Precision = "fast",
+    batch_size: int = 32,
+    num_threads: int = 1,
+    seed: int = 0,
+) -> OwnContestant:
     """The player that the words of a command line name.
 
         random        uniformly random moves
@@ -55,7 +64,8 @@ def parse_player(text: str, game: Rules, *, batch_size: int = 32, num_threads: i
         demo          the same of a run in the directory of runs
         connect4      the newest run of a game
 
-    With `@N` all players after alphabeta search N simulations per move: "runs/demo@100". `batch_size` is the usual
+    With `@N` all players after alphabeta search N simulations per move: "runs/demo@100". `precision` is that of a
+    network's evaluations. `batch_size` is the usual
     number of positions per batch of the network (half of a match's games wait for each side), `num_threads` the number
     of threads that evaluate at once, and `seed` the seed of rollouts.
 
@@ -76,7 +86,7 @@ def parse_player(text: str, game: Rules, *, batch_size: int = 32, num_threads: i
     search = search_of_run(read_run_config(path), num_simulations)
     checkpoint = load_checkpoint(path)
     own = rules_for(checkpoint.info, game)
-    evaluator = network_evaluator(checkpoint, own, batch_size=batch_size, num_threads=num_threads)
+    evaluator = network_evaluator(checkpoint, own, precision=precision, batch_size=batch_size, num_threads=num_threads)
     name = f"{word}@{search.num_simulations}"
     return SearchContestant(name, evaluator, search, network=network_name(checkpoint.info), planes_of=own)
 

@@ -21,6 +21,7 @@ from zerosum._core import core_game_names
 from zerosum.base.errors import DataError, GameError, SettingsError, printable
 from zerosum.base.settings import from_mapping, num_cores, read_settings
 from zerosum.evaluators import Evaluator, EvaluatorConfig, make_evaluator
+from zerosum.evaluators.backends import Precision
 from zerosum.evaluators.evaluator import NetworkEvaluator
 from zerosum.evaluators.ownership import OwnershipNetwork, has_ownership
 from zerosum.games import Rules, State, make, openspiel, state_after
@@ -195,12 +196,14 @@ def load_player(
     *,
     num_simulations: int | None = None,
     backend: str = "auto",
+    precision: Precision = "fast",
     game: Rules | Game[Any] | str | None = None,
     batch_size: int = LEAVES_A_BATCH,
 ) -> Player:
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
 
-    It searches with the run's settings, and with `num_simulations` per move if given. `game` ("path.py:Class", an
+    It searches with the run's settings, and with `num_simulations` per move if given. `precision` is that of the
+    network's evaluations, by default the fastest one. `game` ("path.py:Class", an
     object or its rules) is needed only for a game of your own whose checkpoint lies outside of its run, or whose
     file the run does not know. `batch_size` is the usual maximum of positions per batch of the network; matches use
     larger ones. A search by time keeps a batch per core in flight, or two on a GPU. The player's game has the planes
@@ -221,6 +224,7 @@ def load_player(
         checkpoint,
         rules,
         backend=backend,
+        precision=precision,
         batch_size=max(batch_size, search.leaves_in_flight),
         num_threads=max(num_batches, search.batches_in_flight),
     )
@@ -287,11 +291,18 @@ def network_name(info: CheckpointInfo) -> str:
 
 
 def network_evaluator(
-    checkpoint: Checkpoint, game: Rules, *, backend: str = "auto", batch_size: int, num_threads: int = 1
+    checkpoint: Checkpoint,
+    game: Rules,
+    *,
+    backend: str = "auto",
+    precision: Precision = "fast",
+    batch_size: int,
+    num_threads: int = 1,
 ) -> Evaluator:
     """The evaluator of a checkpoint's network, which must know the game's planes. Raises DataError if it does not."""
     require_encoder(checkpoint.info, game.spec)
-    return make_evaluator(checkpoint, EvaluatorConfig(backend), batch_size=batch_size, num_threads=num_threads)
+    config = EvaluatorConfig(backend, precision=precision)
+    return make_evaluator(checkpoint, config, batch_size=batch_size, num_threads=num_threads)
 
 
 def search_of_run(run: dict[str, Any], num_simulations: int | None) -> SearchConfig:
