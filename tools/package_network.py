@@ -21,9 +21,8 @@ from pathlib import Path
 from zerosum.base.errors import DataError, ZerosumError
 from zerosum.games import make
 from zerosum.network.checkpoint import load_checkpoint, save_network
-from zerosum.play.bundled import CARD, DIRECTORY, NetworkCard, read_card
+from zerosum.play.bundled import CARD, DIRECTORY, NetworkCard, bundled_networks, read_card
 from zerosum.run.config import SECTIONS, RunConfig, load_config, minutes_word, new_config
-from zerosum.run.initial_network import load_initial_network
 from zerosum.run.metrics import read_metrics
 from zerosum.run.strength import Strength, player_name
 
@@ -39,8 +38,8 @@ def package(run: Path, name: str, *, date: str, records: str = "", rating: str =
     """Write the network's folder; returns it.
 
     Raises:
-        DataError: the run has no checkpoint, it began with a network without a card, or the network is too large for
-            the package.
+        DataError: the run has no checkpoint, it began with a network that is not the package's or has another unit of
+            its budget, or the network is too large for the package.
     """
     checkpoint, config = load_checkpoint(run), load_config(run / "config.toml")
     rows = read_metrics(run / "metrics.csv")
@@ -49,9 +48,8 @@ def package(run: Path, name: str, *, date: str, records: str = "", rating: str =
     if (config.training.source == "records") != bool(records):
         needed = "name the command that made them by" if not records else "do without"
         raise DataError(f"{run} learned from {config.training.source}: {needed} --records.")
-    earlier, earlier_minutes = _initial_network(config)
-    unit = minutes_word(config.training)
-    seconds = 60 * rows[-1].minutes
+    unit, seconds = minutes_word(config.training), 60 * rows[-1].minutes
+    earlier, earlier_minutes = _initial_network(config, unit)
     own = Strength(run, None, config).ratings.get(player_name(checkpoint.info.step))
     card = NetworkCard(
         command=shlex.join(_command(config)),
@@ -74,14 +72,18 @@ def package(run: Path, name: str, *, date: str, records: str = "", rating: str =
     return target
 
 
-def _initial_network(config: RunConfig) -> tuple[tuple[str, ...], float]:
-    """The commands that made the network that the run began with, and the minutes that they took."""
+def _initial_network(config: RunConfig, unit: str) -> tuple[tuple[str, ...], int]:
+    """The commands that made the network that the run began with, and the minutes that all of them took."""
     name = config.training.initial_network
     if not name:
-        return (), 0.0
-    if not (DIRECTORY / name / CARD).is_file():
+        return (), 0
+    if name not in (path.name for path in bundled_networks()):
         raise DataError(f"the run began with {name}, whose commands are unknown: begin with a network of the package.")
-    return tuple(read_card(DIRECTORY / name).commands), load_initial_network(name).info.training["minutes"]
+    card = read_card(DIRECTORY / name)
+    minutes, theirs = card.budget.split()
+    if theirs != unit:
+        raise DataError(f"the run has a budget in {unit}, and the network {name} that it began with one in {theirs}.")
+    return tuple(card.commands), int(minutes)
 
 
 def _command(config: RunConfig) -> list[str]:

@@ -343,8 +343,8 @@ def test_files_of_moves_and_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert line.endswith("0-1")
     shogi = (header | {"game": "shogi"}, game | {"ending": "forfeit", "moves": ["7g7f"]})
     match.write_text("".join(f"{json.dumps(line)}\n" for line in shogi))
-    assert "'Ended by forfeit.\n" in Told(format="csa").run(str(match)), "CSA has no word for it"
-    with pytest.raises(SettingsError, match="--format same is for files of pgn, sgf, kif, csa: for other games"):
+    assert "'Ended by forfeit: the second player won.\n" in Told(format="csa").run(str(match)), "CSA has no word for it"
+    with pytest.raises(SettingsError, match="--format same is for files of pgn, sgf, kif, csa: name one of these"):
         Told(format="same").run(str(match))
 
 

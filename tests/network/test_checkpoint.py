@@ -383,3 +383,18 @@ def test_a_description_is_taken_from_the_games_spec():
     require_encoder(info, spec)
     with pytest.raises(DataError, match="the game is connect4, not tictactoe"):
         require_encoder(info, _core.Game("tictactoe").spec)
+
+
+def test_a_description_runs_no_file_that_it_names(tmp_path, monkeypatch):
+    """A checkpoint may come from anybody."""
+    monkeypatch.chdir(tmp_path)
+    for directory in (tmp_path, tmp_path / "connect4(x"):
+        directory.mkdir(exist_ok=True)
+        (directory / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    spec = _core.Game("connect4").spec
+    info = CheckpointInfo.describe(spec, TINY, step=3)
+    assert info.core_game().spec.encoder_id == spec.encoder_id
+    names = [{"game": "own.py:Own"}, {"game": f"{tmp_path}/own.py:Own"}, {"game_options": "x/../own.py:Own"}]
+    for changes in (*names, {"encoder_id": "own-1"}, {"game": "double-move"}, {"game_options": "columns=0"}):
+        assert dataclasses.replace(info, **changes).core_game() is None
+    assert not (tmp_path / "ran").exists()

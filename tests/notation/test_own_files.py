@@ -129,11 +129,20 @@ def test_damaged_lines_of_a_match_are_named(tmp_path: Path) -> None:
     path = match_file(make("connect4"), tmp_path / "match.jsonl")
     header, first, *rest = path.read_text().splitlines()
     values = json.loads(first)
-    damaged = [first[:40], "", "[]", "5", json.dumps(values | {"result": "won"}), json.dumps(values | {"moves": [1]})]
+    changes = [
+        {"result": "won"},
+        {"moves": [1]},
+        {"moves": ["\ud800"]},
+        {"ending": "\ud800"},
+        {"opening_plies": 99},
+        {"opening_plies": -1},
+        {"opening_plies": True},
+    ]
+    damaged = [first[:40], "", "[]", "5", *(json.dumps(values | change) for change in changes)]
     path.write_text("\n".join([header, *damaged, *rest]) + "\n")
     records = list(read_games(path))
-    assert [bool(record.errors) for record in records] == [True] * 6 + [False] * 3
-    for number, record in enumerate(records[:6], start=2):
+    assert [bool(record.errors) for record in records] == [True] * len(damaged) + [False] * 3
+    for number, record in enumerate(records[: len(damaged)], start=2):
         assert (
             record.errors[0].startswith(f"{path}, line {number}: ") and "is not a game of a match" in record.errors[0]
         )
@@ -153,7 +162,12 @@ def test_files_that_are_no_matches(line: str, tmp_path: Path) -> None:
 def test_a_match_runs_no_file_that_it_names(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
     path = tmp_path / "match.jsonl"
-    match = {"format": "zerosum match 1", "game": f"{tmp_path / 'own.py'}:Own", "first": {}, "second": {}}
+    match = {
+        "format": "zerosum match 1",
+        "game": f"{tmp_path / 'own.py'}:Own",
+        "first": {"name": "a"},
+        "second": {"name": "b"},
+    }
     game = {"first_is_player": 0, "result": 1, "moves": ["1"], "ending": "won"}
     path.write_text(f"{json.dumps(match)}\n{json.dumps(game)}\n")
     with pytest.raises(DataError, match=r"line 1: the game is .* a file, which no record can name"):

@@ -194,6 +194,7 @@ def test_a_precision_makes_another_player(tmp_path: Path) -> None:
     exact = enter(Entry.parse(run, ["precision=f32"]), game).contestant
     assert isinstance(usual, SearchContestant) and isinstance(exact, SearchContestant)
     assert isinstance(exact.evaluator, NetworkEvaluator) and exact.evaluator.description.endswith("f32")
+    assert exact.name == f"{usual.name} f32"
     assert exact.description() != usual.description(), "a match with the one is not continued with the other"
     shared = sharing_evaluator(usual, again, words=words)
     assert isinstance(shared, SearchContestant) and shared.evaluator is usual.evaluator

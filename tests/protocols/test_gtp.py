@@ -89,6 +89,16 @@ def test_a_bug_in_a_command_does_not_end_the_game(monkeypatch: pytest.MonkeyPatc
     assert client.position() == before and client.ask("genmove w")
 
 
+def test_a_client_that_has_gone_is_no_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    def writing(session: GtpSession, words: list[str]) -> str:
+        raise BrokenPipeError
+
+    client = Client()
+    monkeypatch.setitem(COMMANDS, "showboard", writing)
+    with pytest.raises(BrokenPipeError):
+        client.engine.handle("showboard")
+
+
 def test_genmove_plays_and_reg_genmove_does_not() -> None:
     client = Client()
     vertex = client.ask("genmove b")

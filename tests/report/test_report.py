@@ -153,6 +153,15 @@ def test_the_words_of_a_picture_have_room(
         assert not any(one.overlaps(other) for one, other in itertools.combinations(places, 2))
 
 
+def test_curves_of_a_run_that_has_just_begun(single: Path, tmp_path: Path) -> None:
+    run = tmp_path / "begun"
+    shutil.copytree(single, run)
+    metrics = run / "metrics.csv"
+    metrics.write_text(metrics.read_text().splitlines()[0] + "\n")
+    (run / "strength.jsonl").unlink(missing_ok=True)
+    assert all(axes.get_xlim()[0] < axes.get_xlim()[1] for axes in curves(run).figure().axes)
+
+
 def test_a_single_value_is_within_an_axis_from_zero(single: Path, tmp_path: Path, drawn: list[Figure]) -> None:
     page_of([single], tmp_path / "report.html")
     assert len(read_run(single).rows) == 1

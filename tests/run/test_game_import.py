@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import games_for_tests
 from zerosum.arena import MatchPlan, MatchSettings
 from zerosum.arena.session import play_session
 from zerosum.arena.store import parse_game
@@ -176,6 +177,14 @@ def test_a_match_can_be_learned_from(tmp_path: Path) -> None:
         assert record.outcome == (-1 if played.first_is_player else 1) * played.result
         is_opening = [bool(flag & PlyFlag.OPENING) for flag in record.plies["flags"]]
         assert is_opening == [ply < 2 for ply in range(len(played.actions))]
+
+
+def test_a_match_of_a_users_game_can_be_learned_from(tmp_path: Path) -> None:
+    name = f"{Path(games_for_tests.__file__)}:DoubleMove"
+    rules, path = make(name), tmp_path / "match.jsonl"
+    play_session(MatchPlan(rules, (RANDOM, replace(RANDOM, name="other")), MatchSettings(4, 1)), file=path)
+    told = Told(path, run=tmp_path / "run", game=name)
+    assert told.counts.num_games == 4 and not told.counts.refused, told.err
 
 
 def test_games_that_go_on_past_a_soft_ending_can_be_learned_from(tmp_path: Path) -> None:

@@ -87,16 +87,19 @@ def test_a_larger_network_begins_with_the_same_answers(learned: Path, tmp_path: 
 def test_the_same_command_goes_on(
     learned: Path, tmp_path: Path, zero: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also from another directory, by another path of the same run, and without the option."""
+    """Also by another path of the same network, and without the option."""
     monkeypatch.chdir(learned.parent)
     words = [word for text in OTHERS if "steps=2" not in text for word in ("--set", text)]
-    run, asked = tmp_path / "run", ["--from-network", "learned"]
-    for steps, options in (("2", asked), ("3", asked), ("4", [])):
+    run = tmp_path / "run"
+    for steps, options in (("2", ["learned"]), ("3", [f"../{learned.parent.name}/learned"]), ("4", [])):
+        options = options and ["--from-network", *options]
         answer = zero("train", "tictactoe", "--run", run, "--steps", steps, *options, *words)
         assert answer.status == 0, answer.err
     assert load_checkpoint(run).info.step == 4
     assert load_config(run / "config.toml").training.initial_network == str(learned)
     assert f"begun with {learned}" in zero("info", run).out
+    empty = zero("train", "tictactoe", "--run", tmp_path / "other", "--from-network", "")
+    assert empty.status and "--from-network is empty" in empty.err and not (tmp_path / "other").exists()
     other = zero("train", "tictactoe", "--run", run, "--steps", "5", "--from-network", run)
     assert other.status and "cannot be changed" in other.err
 
@@ -130,9 +133,10 @@ def test_planes_and_searches_follow_from_the_network() -> None:
 @pytest.mark.parametrize(
     ("game", "settings", "sentence"),
     [
-        ("go9", ["training.initial_network=gogo"], "neither a run or a checkpoint's JSON nor a network of the package"),
+        ("go9", ["training.initial_network=gogo"], "neither the path of a run or of a checkpoint's JSON"),
         ("go9", ["training.initial_network=chess"], "does not fit go"),
         ("go(size=9, history=2)", ["training.initial_network=go9"], "does not fit go"),
+        ("go9", ["training.initial_network=go9", "training.source=records"], "does not fit go"),
         ("go9", ["training.initial_network=go9", "network.num_filters=32"], "has 64: ask for at least as many"),
         ("go9", ["training.initial_network=go9", "network.value_head=scalar"], "has wdl: leave the setting out"),
         ("go9", ["training.initial_network=go9", "network.growth=2x32@0, 5x64@0.5"], "ask for at least as many"),
@@ -172,12 +176,18 @@ def test_its_card_has_the_commands_and_the_cost_of_both(tmp_path: Path, monkeypa
     train("tictactoe", runs[0], overrides=[*SETTINGS, *words], report=lambda _: None)
     package_network.package(runs[0], "ours", date="2026-01-01")
     train("tictactoe", runs[1], overrides=[*OTHERS, *words, "training.initial_network=ours"], report=lambda _: None)
-    minutes = [load_checkpoint(run).info.training["minutes"] for run in runs]
+    for run, minutes in zip(runs, (3, 4), strict=True):  # a hundredth of a minute would be rounded to 0
+        metrics = run / "metrics.csv"
+        *before, last = metrics.read_text().splitlines()
+        metrics.write_text("\n".join([*before, f"{minutes},{last.partition(',')[2]}", ""]))
+    package_network.package(runs[0], "ours", date="2026-01-01")
     first = bundled.read_card(tmp_path / "networks" / "ours")
     second = bundled.read_card(package_network.package(runs[1], "ours", date="2026-01-02"))
     assert second.commands == [first.command, second.command]
     assert "--from-network ours" in second.command and "num_blocks" not in second.command
-    assert second.budget == f"{sum(minutes):.0f} CPU-minutes"
+    assert (first.budget, second.budget) == ("3 CPU-minutes", "7 CPU-minutes")
+    third = bundled.read_card(package_network.package(runs[1], "ours", date="2026-01-03"))
+    assert third.budget == "11 CPU-minutes" and third.commands[:2] == second.commands, "it began with the second"
     outside = tmp_path / "third"
     train("tictactoe", outside, overrides=[*OTHERS, f"training.initial_network={runs[0]}"], report=lambda _: None)
     with pytest.raises(DataError, match="whose commands are unknown"):

@@ -288,3 +288,10 @@ def with_picture(own: str, method: str = "") -> str:
     changed = Path(path).with_name("with_picture.py")
     changed.write_text("import zerosum\n" + Path(path).read_text(encoding="utf-8") + "\n" + method, encoding="utf-8")
     return f"{changed}:{name}"
+
+
+def test_a_saved_list_of_moves_is_read_back(tmp_path: Path) -> None:
+    table = new_table(moves=["4", "4", "3"])
+    (tmp_path / "game.txt").write_text(table.text("txt"))
+    (record,) = read_games(tmp_path / "game.txt", game=table.game)
+    assert [move.text for move in record.moves] == ["4", "4", "3"] and not record.errors

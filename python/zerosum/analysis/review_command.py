@@ -129,7 +129,9 @@ class ReviewCommand:
         format = self._format_of(first)
         if not format:
             known = ", ".join(GAMES)
-            raise SettingsError(f"--format {SAME} is for files of {known}: for other games, name one of these.")
+            raise SettingsError(
+                f"--format {SAME} is for files of {known}: name one of these that represents the game, or {TEXT}."
+            )
         found = self._each(itertools.chain([first], records), self._review)
         written = (annotated(review, format=format) for _, review in found)
         if self.output is not None:

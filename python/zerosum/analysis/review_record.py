@@ -82,7 +82,8 @@ def _in_format(record: Record, format: str) -> Record:
         if record.format or not record.ending:
             raise
         # The ending of a match's game may have no word in the format.
-        said = (*record.comments, f"Ended by {record.ending}.")
+        winner = "nobody" if not record.result else f"the {'first' if record.result > 0 else 'second'} player"
+        said = (*record.comments, f"Ended by {record.ending}: {winner} won.")
         text = game_text(dataclasses.replace(record, result=None, ending="", comments=said), format=format)
     return next(read_games(io.StringIO(text), format=format)).checked()
 

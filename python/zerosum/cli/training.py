@@ -46,13 +46,13 @@ def train(
         ),
     ] = False,
     from_network: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NETWORK",
-            help="Begin a new run with this network in place of random weights: a run, a checkpoint's JSON, or the name"
-            " of a network of the package.",
+            help="Begin a new run with this network in place of random weights: the path of a run or of a checkpoint's"
+            " JSON, or the name of a network of the package.",
         ),
-    ] = "",
+    ] = None,
     cluster: Annotated[
         str,
         typer.Option(
@@ -101,6 +101,8 @@ def train(
 
     if verify is not None and not cluster:
         raise SettingsError("--verify is for the games of a cluster: give --cluster, or leave it out.")
+    if from_network == "":
+        raise SettingsError("--from-network is empty: name a network, or leave it out.")
     if store and repeat > 1:
         raise SettingsError("--store is for one run: leave out --repeat, or store each run by a command of its own.")
     if is_url(game):
@@ -115,7 +117,7 @@ def train(
         *([] if steps is None else [f"training.steps={steps}"]),
         *(["training.deterministic=true"] if deterministic else []),
         *(["training.source=records"] if from_records else []),
-        *([f"training.initial_network={from_network}"] if from_network else []),
+        *([] if from_network is None else [f"training.initial_network={from_network}"]),
         *([] if verify is None else [f"cluster.verify_share={verify}"]),
     ]
     if dry_run:

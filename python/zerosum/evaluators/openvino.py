@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from zerosum.base.errors import GameError, SettingsError
+from zerosum.base.errors import SettingsError
 from zerosum.base.settings import require_known
 from zerosum.evaluators.batch_limit import BatchLimit, whole
 from zerosum.evaluators.evaluator import Evaluations, NetworkEvaluator, evaluations_of
-from zerosum.games import Rules, make
 from zerosum.games.random_play import random_leaves
 from zerosum.network import Checkpoint, CheckpointInfo
 
@@ -64,7 +63,7 @@ def cpu_capabilities() -> set[str]:
 
 def fast_precision(info: CheckpointInfo) -> str:
     """The precision "fast" on this CPU: "int8" for the program's games if the CPU has bf16 and int8, else "auto"."""
-    return "int8" if {"BF16", "INT8"} <= cpu_capabilities() and _game_of(info) is not None else "auto"
+    return "int8" if {"BF16", "INT8"} <= cpu_capabilities() and info.core_game() is not None else "auto"
 
 
 class OpenVinoEvaluator(NetworkEvaluator):
@@ -176,21 +175,13 @@ class OpenVinoEvaluator(NetworkEvaluator):
 
 
 def _random_planes(info: CheckpointInfo) -> NDArray[np.float32]:
-    game = _game_of(info)
+    game = info.core_game()
     if game is None:
         raise SettingsError(
             f"precision is 'int8', which is measured on positions, and {info.full_name} is not a game of this program:"
             " give planes of positions, or use 'auto'."
         )
     return random_leaves(game, NUM_POSITIONS).planes()
-
-
-def _game_of(info: CheckpointInfo) -> Rules | None:
-    """The network's game, or None if it is a user's, whose rules a checkpoint does not have."""
-    try:
-        return make(info.full_name)
-    except GameError:
-        return None
 
 
 class _CompiledSizes:

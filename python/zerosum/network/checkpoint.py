@@ -29,10 +29,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum._core import core_game_names
 from zerosum.base.arrays import pack_arrays
-from zerosum.base.errors import DataError, printable, shown
+from zerosum.base.errors import DataError, GameError, printable, shown
 from zerosum.base.files import replace_durably, require_own_files, sync_directory, write_durably, writing
 from zerosum.base.settings import from_mapping
+from zerosum.games import Rules, make
+from zerosum.games.python_game import split_name
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.weights import weight_shapes
 
@@ -118,6 +121,19 @@ class CheckpointInfo:
         """The network's input and output for this game."""
         height, width = self.board_shape
         return NetworkShape(num_planes=len(self.planes), height=height, width=width, num_actions=self.num_actions)
+
+    def core_game(self) -> Rules | None:
+        """The program's own game that the network has learned; None for other games, whose rules no checkpoint has.
+
+        A checkpoint may come from anybody, so no file that its description names is run.
+        """
+        if self.game not in core_game_names() or split_name(self.full_name) is not None:
+            return None
+        try:
+            game = make(self.full_name)
+        except GameError:
+            return None
+        return game if game.spec.encoder_id == self.encoder_id else None
 
 
 @dataclass(frozen=True)

@@ -87,11 +87,11 @@ def parse_match(lines: Iterator[str], game: Rules | None) -> Iterator[Record]:
         except GameError as error:
             raise DataError(f"line 1: {error}") from error
     elif game.spec.full_name != name:
-        raise DataError(f"line 1: the match is of {name}, not of {game.spec.full_name}: name no game, or {name}.")
+        raise DataError(f"line 1: the match is of {name}, not of {game.spec.full_name}: name the game of the match.")
     for number, line in enumerate(lines, start=2):
         try:
             yield _game_of_match(match, json.loads(line), number)
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             why = f"line {number}: {shown(line)} is not a game of a match, or is cut off; remove the line"
             yield Record(errors=(why,), line=number)
 
@@ -107,18 +107,24 @@ def _match_of(line: str) -> dict[str, Any]:
             f"line 1: {shown(line)} is not the first line of a match: expected one that begins with {expected}, as"
             " zerosum match writes it."
         )
+    sides = [match.get(side) for side in ("first", "second")]
+    if "players" not in match and not all(
+        isinstance(side, dict) and isinstance(side.get("name"), str) for side in sides
+    ):
+        raise DataError("line 1: the match does not name its players, as zerosum match does.")
     return match
 
 
 def _game_of_match(match: dict[str, Any], values: dict[str, Any], line: int) -> Record:
-    """The record of a line. Raises ValueError, TypeError or KeyError if it is not a game of a match."""
+    """The record of a line. Raises ValueError, TypeError, KeyError or AttributeError if it is not a game of a match."""
     first, result = values["first_is_player"], values["result"]
     moves, opening_plies = values.get("moves", []), values.get("opening_plies", 0)
     if first not in (0, 1) or not -1 <= result <= 1 or not isinstance(moves, list):
         raise ValueError(values)
-    texts = [*moves, values["ending"], start := values.get("start", "")]
-    if not all(isinstance(text, str) for text in texts) or not isinstance(opening_plies, int):
-        raise TypeError(values)
+    if type(opening_plies) is not int or not 0 <= opening_plies <= len(moves):
+        raise ValueError(values)
+    for text in (*moves, values["ending"], start := values.get("start", "")):
+        text.encode()  # JSON can hold halves of characters, which no file can
     names = values.get("players") or [match[side]["name"] for side in ("first", "second")][:: -1 if first else 1]
     return Record(
         game=match["game"],

@@ -18,7 +18,7 @@ with fastchess' names where it has them (`Entry.parse`):
     profile=paper       the AlphaZero paper's options, as far as this machine allows (`external/profiles.py`)
     sample=N            in the first N plies moves are drawn in proportion to their visits
     skill=S             limits our search, 0 to 20 (`zerosum.play.skill`)
-    precision=P         number format of our network: f32, bf16, int8, or fast, the fastest and the default
+    precision=P         number format of our network (`Precision`), by default fast
     resign=RULE         when to resign: a rule of `ResignRule.parse`, or `paper`
 """
 
@@ -351,8 +351,6 @@ def _own_contestant(
         raise SettingsError(
             f"{entry.word} has no network, and precision={entry.precision} is a network's: leave it out."
         )
-    if isinstance(own, SearchContestant) and entry.precision is not None:
-        own = replace(own, network=f"{own.network}, {entry.precision}")  # another player than the same without it
     if terms.has_clock:  # a number of simulations is then a further limit
         terms = replace(terms, nodes=own.search.num_simulations) if at and isinstance(own, SearchContestant) else terms
         name = f"{word if isinstance(own, SearchContestant) else own.name} ({terms})"
@@ -360,6 +358,8 @@ def _own_contestant(
         name = f"{word}@{terms.nodes}" if terms.nodes is not None and isinstance(own, SearchContestant) else own.name
     own = replace(own, name=name, terms=terms)
     if isinstance(own, SearchContestant):
+        if entry.precision is not None:  # another player than the same without it
+            own = replace(own, name=f"{name} {entry.precision}", network=f"{own.network}, {entry.precision}")
         own = replace(own, sampled_plies=entry.sampled_plies, resign=resign)
     elif entry.sampled_plies:
         raise not_sampled(name, entry.sampled_plies)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from zerosum._core import core_game_names
-from zerosum.games import Rules, make
+from zerosum.games import Rules
 from zerosum.games.rules import with_planes_of
 from zerosum.network import CheckpointInfo
 
@@ -13,9 +12,10 @@ def rules_for(info: CheckpointInfo, game: Rules) -> Rules:
 
     The two games share their states (`GameSpec.shares_states_with`).
     """
-    if info.encoder_id == game.spec.encoder_id or info.game != game.spec.name or info.game not in core_game_names():
+    if info.encoder_id == game.spec.encoder_id or info.game != game.spec.name:
         return game
-    own = with_planes_of(game, make(info.full_name))
+    learned = info.core_game()
+    own = game if learned is None else with_planes_of(game, learned)
     return own if own.spec.encoder_id == info.encoder_id else game
 
 

@@ -203,7 +203,7 @@ def load_player(
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
 
     It searches with the run's settings, and with `num_simulations` per move if given. `precision` is that of the
-    network's evaluations, by default the fastest one. `game` ("path.py:Class", an
+    network's evaluations (`evaluators.backends.Precision`). `game` ("path.py:Class", an
     object or its rules) is needed only for a game of your own whose checkpoint lies outside of its run, or whose
     file the run does not know. `batch_size` is the usual maximum of positions per batch of the network; matches use
     larger ones. A search by time keeps a batch per core in flight, or two on a GPU. The player's game has the planes

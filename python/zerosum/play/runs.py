@@ -89,7 +89,7 @@ def require_not_path(word: str, *, runs: Path | None = None) -> None:
 def newest_run(game: Rules, *, runs: Path | None = None) -> Path | None:
     """The directory in `runs` with the newest checkpoint whose network fits the game; None if there is none.
 
-    A run with only an untrained network does not count.
+    A run with only its first network does not count.
     """
     found = {run: newest for run in directories(runs) if (newest := newest_checkpoint(run / "checkpoints"))}
     fitting = [run for run, (_, info) in found.items() if info.step > 0 and fits(info, game)]

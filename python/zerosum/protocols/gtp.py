@@ -166,6 +166,8 @@ class GtpEngine:
         except ZerosumError as error:
             self._refuse(str(error))
             return
+        except BrokenPipeError:
+            raise  # the client has gone
         except Exception as error:
             # A bug of ours is reported, and the game goes on.
             session.warn(traceback.format_exc())

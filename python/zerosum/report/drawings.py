@@ -59,9 +59,13 @@ def figure(num_axes: int, *, height: float = 3.1) -> tuple[Figure, list[Axes]]:
 def ends(low: float, high: float) -> tuple[float, float]:
     """The ends of an axis: those of its values, or for a single value zero and its double (0 and 1 if it is zero).
 
-    >>> ends(2, 5), ends(4, 4), ends(-4, -4), ends(0, 0)
-    ((2, 5), (0, 8), (-8, 0), (0, 1))
+    Without values, where `low` is above `high`, they are 0 and 1.
+
+    >>> ends(2, 5), ends(4, 4), ends(-4, -4), ends(0, 0), ends(float("inf"), -float("inf"))
+    ((2, 5), (0, 8), (-8, 0), (0, 1), (0, 1))
     """
+    if low > high:
+        return 0, 1
     return (low, high) if low < high else (2 * low, 0) if low < 0 else (0, 2 * low or 1)
 
 

@@ -42,7 +42,7 @@ from zerosum.network.config import parse_growth
 from zerosum.network.weights import num_parameters
 from zerosum.replay import ReplayConfig
 from zerosum.run.defaults import default_settings, has_owners
-from zerosum.run.initial_network import kept_name, load_initial_network, require_initial_network, settings_of
+from zerosum.run.initial_network import load_initial_network, require_initial_network, setting_text, settings_of
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig
 
@@ -103,8 +103,8 @@ class TrainingConfig:
     )
     initial_network: str = setting(
         "",
-        "network whose weights a new run begins with: a run, a checkpoint's JSON, or the name of a network of the"
-        " package; '' for random weights",
+        "network whose weights a new run begins with: the path of a run or of a checkpoint's JSON, or the name of a"
+        " network of the package; '' for random weights",
     )
     gate_games: int = setting(
         0,
@@ -359,7 +359,8 @@ def new_config(
 
     Raises:
         SettingsError: a preset or setting is unknown, a value is out of range, or the game cannot have one of the
-            heads.
+            heads or the initial network.
+        DataError: the initial network is missing, damaged or of another game.
     """
     asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides, settings=settings)
     layers = [load_preset(preset, game=game.spec.name) if preset else {}, asked]
@@ -368,9 +369,10 @@ def new_config(
     values = default_settings(game, minutes=training.get("minutes") or DEFAULT_MINUTES, num_cores=cores)
     initial = load_initial_network(training["initial_network"]).info if training.get("initial_network") else None
     if initial:
-        layers.insert(1, settings_of(initial, game=game))
+        layers.insert(1, settings_of(initial))
     if training.get("source", "selfplay") != "selfplay":
-        values["training"].pop("planes", None)  # records are of the game as it was named when they were made
+        for layer in (values, *layers[1:-1]):  # records are of the game as it was named when they were made
+            layer["training"].pop("planes", None)
     for layer in layers:
         _merge(values, layer)
     config = _from_values(name, preset, values)
@@ -448,7 +450,7 @@ def asked_settings(
         if number is not None:
             asked.setdefault("training", {})[name] = number
     if isinstance(network := asked.get("training", {}).get("initial_network"), str):
-        asked["training"]["initial_network"] = kept_name(network)
+        asked["training"]["initial_network"] = setting_text(network)
     return asked
 
 

@@ -138,8 +138,8 @@ def import_games(
 @contextlib.contextmanager
 def _held(directory: Path, counts: ImportCounts) -> Iterator[None]:
     """Hold the run; if no game was imported, remove the files and directories that were not there before."""
-    made = [path for path in (directory / LOCK, directory, *directory.parents) if not path.exists()]
-    is_held = False
+    made = [path for path in (directory, *directory.parents) if not path.exists()]
+    is_new, is_held = not (directory / LOCK).exists(), False
     try:
         with hold(directory):
             is_held = True
@@ -150,11 +150,14 @@ def _held(directory: Path, counts: ImportCounts) -> Iterator[None]:
                 if not had_records and not counts.num_games:
                     shutil.rmtree(directory / RECORDS, ignore_errors=True)
                     (directory / RECORDS_INDEX).unlink(missing_ok=True)
+                if is_new and not counts.num_games:
+                    with contextlib.suppress(OSError):  # Windows keeps a file that is open
+                        (directory / LOCK).unlink()  # before the lock is released, or another process may hold it
     finally:
-        if is_held and not counts.num_games:  # the lock of another process stays
+        if is_held and not counts.num_games:  # the directory of another process stays
             for path in made:
-                with contextlib.suppress(OSError):  # another program has put something into a directory
-                    path.unlink() if path.name == LOCK else path.rmdir()
+                with contextlib.suppress(OSError):  # another program has put something into it
+                    path.rmdir()
 
 
 def open_records(directory: Path, complain: Callable[[str], None]) -> tuple[GameStore, RecordIndex]:
@@ -256,7 +259,7 @@ class _Importer:
                 tail = _Tail(stream)
                 if format is None and file != STDIN:
                     format = SUFFIXES.get(Path(file).suffix.lower())
-                for record, is_last in _with_last(_records(cast("IO[bytes]", tail), format)):
+                for record, is_last in _with_last(self._records(cast("IO[bytes]", tail), format)):
                     for warning in record.warnings:
                         num_warnings += 1
                         if num_warnings <= MOST_WARNINGS:
@@ -309,6 +312,14 @@ class _Importer:
             self.report(f"The game is {self.rules.spec.full_name}, as the first record says.")
         return self.rules
 
+    def _records(self, stream: IO[bytes], format: str | None) -> Iterator[Record]:
+        """The games of a file, with the moves as in the file."""
+        if format == hcpe3.FORMAT:
+            return hcpe3.parse(iter(lambda: stream.read(CHUNK), b""))
+        # A match names its game, but not where the rules of a user's game are.
+        own = self.rules if self.rules is not None and self.rules.is_python else None
+        return read_raw_games(stream, format=format, game=own)
+
     def _keep(self, game: ImportedGame, rules: Rules, digest: bytes, origin: str) -> None:
         game_id = self.store.next_game_id + len(self.waiting)
         self.waiting.append(game.record(rules, game_id=game_id, origin=origin))
@@ -336,13 +347,6 @@ def _cannot_be_read(place: str, reason: str) -> str:
 
 def _opened(file: str) -> IO[bytes]:
     return sys.stdin.buffer if file == STDIN else Path(file).open("rb")
-
-
-def _records(stream: IO[bytes], format: str | None) -> Iterator[Record]:
-    """The games of a file, with the moves as in the file."""
-    if format == hcpe3.FORMAT:
-        return hcpe3.parse(iter(lambda: stream.read(CHUNK), b""))
-    return read_raw_games(stream, format=format)
 
 
 def _with_last(records: Iterator[Record]) -> Iterator[tuple[Record, bool]]:

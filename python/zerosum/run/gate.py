@@ -67,7 +67,7 @@ class Gate:
 
     @property
     def best_step(self) -> int:
-        """The step of the best network; 0, the untrained one, before the first change."""
+        """The step of the best network; 0, the first one, before the first change."""
         return max((match.step for match in self._matches if match.is_passed), default=0)
 
     def best(self) -> Checkpoint:

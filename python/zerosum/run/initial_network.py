@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from pathlib import Path
 from typing import Any
 
 from zerosum.base.errors import DataError, SettingsError, nearest
-from zerosum.games import Rules, make
+from zerosum.games import Rules
 from zerosum.games.rules import PLANE_OPTIONS, given_options
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, load_checkpoint
 from zerosum.network.checkpoint import require_encoder
@@ -15,9 +16,9 @@ from zerosum.network.growing import grown_weights
 from zerosum.play.bundled import bundled_networks
 
 
-def kept_name(word: str) -> str:
+def setting_text(word: str) -> str:
     """The setting's text for a word of the user: the name of a network of the package, or an absolute path."""
-    return word if not word or word in _bundled() else str(Path(word).absolute())
+    return word if not word or word in _bundled() else os.path.abspath(word)
 
 
 def load_initial_network(name: str) -> Checkpoint:
@@ -29,18 +30,19 @@ def load_initial_network(name: str) -> Checkpoint:
     path = _bundled().get(name, Path(name))
     if not path.exists():
         raise DataError(
-            f"training.initial_network is {name}, which is neither a run or a checkpoint's JSON nor a network of the"
-            f" package: {nearest(path.name, _bundled())}."
+            f"training.initial_network is {name}, which is neither the path of a run or of a checkpoint's JSON nor a"
+            f" network of the package: {nearest(path.name, _bundled())}."
         )
     return load_checkpoint(path)
 
 
-def settings_of(info: CheckpointInfo, *, game: Rules) -> dict[str, dict[str, Any]]:
+def settings_of(info: CheckpointInfo) -> dict[str, dict[str, Any]]:
     """Settings that follow from the network, by section: its layers and planes.
 
     A run that begins with it has no need of searches that count material or of an alpha-beta search.
     """
-    given = {} if game.is_python else given_options(make(info.full_name))
+    learned = info.core_game()
+    given = {} if learned is None else given_options(learned)
     planes = ", ".join(f"{name}={value}" for name, value in given.items() if name in PLANE_OPTIONS)
     return {
         "training": {"planes": planes},

@@ -1,7 +1,7 @@
 """Rating games of a run's checkpoints while it trains, in a small share of the run, and "is it learning?".
 
 A checkpoint meets, as far as the budget goes: the weakest anchor (pure MCTS with rollouts) that is not beaten yet, the
-rated checkpoint before it, the untrained network until one is stronger, and random play until it is beaten. All results
+rated checkpoint before it, the first network until one is stronger, and random play until it is beaten. All results
 of the run together give the ratings; random play is 0.
 """
 
@@ -40,7 +40,7 @@ from zerosum.run.rating_games import (
 LINK_GAMES = 96
 """Games of an anchor against the next weaker one, which tie the ratings together."""
 REFERENCE_GAMES = 32
-"""Games of the untrained network, the reference for what was learned."""
+"""Games of the first network, the reference for what was learned."""
 CHUNK = 8
 """Games of a link between two looks at the time."""
 LEVEL_CHECKPOINTS = 4
@@ -48,7 +48,7 @@ LEVEL_CHECKPOINTS = 4
 EARLY_SHARE = 0.75
 """Share of the budget that is used before the last checkpoint."""
 REFERENCE_SHARE = 0.5
-"""Share of that time for games of anchors with one another and of the untrained network."""
+"""Share of that time for games of anchors with one another and of the first network."""
 FINAL_GAMES = 100
 """Maximum number of games of the last checkpoint against one anchor."""
 BEATEN_SHARE = 0.95
@@ -158,7 +158,7 @@ class Strength:
         share = self._config.strength.budget_share * EARLY_SHARE
         most_evaluations, until_s = share * num_evaluations, 2 * share * elapsed_s
         if step > 0:
-            self._rate_untrained(most_evaluations / 2, until_s)
+            self._rate_first(most_evaluations / 2, until_s)
         names = self._opponents(step)
         num_pairs = int(self._num_games(most_evaluations) / (2 * len(names)))
         player = self._player(step, evaluator) if num_pairs > 0 and self._has_time(until_s) else None
@@ -329,9 +329,9 @@ class Strength:
         names += [
             player_name(before) for before in [max(earlier, default=0)] if self._is_there(before) and before < step
         ]
-        untrained = player_name(0)
-        if untrained in self._ratings and untrained not in names and step > 0 and self._is_there(0):
-            names += [] if self._fitted.is_stronger(player_name(max(earlier)), untrained) else [untrained]
+        reference = player_name(0)
+        if reference in self._ratings and reference not in names and step > 0 and self._is_there(0):
+            names += [] if self._fitted.is_stronger(player_name(max(earlier)), reference) else [reference]
         return names if self._is_beaten(RANDOM.name) else [*names, RANDOM.name]
 
     def _is_beaten(self, opponent: str) -> bool:
@@ -372,19 +372,19 @@ class Strength:
             return None
         return RatingPlayer(player_name(step), checkpoint)
 
-    def _rate_untrained(self, most_evaluations: float, until_s: float) -> None:
-        """Let the untrained network meet random play and the weakest anchor, if it has not had its games yet."""
+    def _rate_first(self, most_evaluations: float, until_s: float) -> None:
+        """Let the first network meet random play and the weakest anchor, if it has not had its games yet."""
         name = player_name(0)
         num_played = sum(match.num_games for match in self.matches if match.player == name)
         num_games = min(REFERENCE_GAMES - num_played, int(self._num_games(most_evaluations)))
         if num_games < 4 or not self._has_reference_time(until_s) or not self._is_there(0):
             return
-        untrained = self._player(0)
+        reference = self._player(0)
         for opponent in (RANDOM.name, f"{ROLLOUTS}{min(self._config.strength.rollout_simulations)}"):
-            if untrained is not None and self._has_reference_time(until_s):
+            if reference is not None and self._has_reference_time(until_s):
                 met = self._opponent(opponent, until_s)
                 assert met is not None, "it is not a checkpoint"
-                self._play(untrained, met, num_games=num_games // 4 * 2)
+                self._play(reference, met, num_games=num_games // 4 * 2)
         self._fit()
 
     def _has_time(self, until_s: float) -> bool:

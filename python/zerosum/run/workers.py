@@ -79,7 +79,7 @@ def choose_games(
 def most_games(config: RunConfig, game: Rules, calibration: Calibration) -> int:
     """The number of games that a worker plays at a time: the calibration's, or fewer in a short run.
 
-    Games in flight at the end of a run are lost, and the first games in flight are all played by the untrained network.
+    Games in flight at the end of a run are lost, and the first games in flight are all played by the first network.
     All games in flight together are therefore at most `GENERATION_SHARE` of the games that the budget is expected to
     play. Games are assumed to be as long as random games, which is nearly true at the beginning of a run.
     """

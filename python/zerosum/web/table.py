@@ -20,6 +20,7 @@ from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.board_in_text import board_picture
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.notation.game_files import GAMES, game_text
+from zerosum.notation.own_files import line_text
 from zerosum.notation.record import Move, Record
 from zerosum.web.boards import draw_board, page_notation, place_moves
 from zerosum.web.names import short_name
@@ -318,8 +319,8 @@ class Table:
         if format not in self.formats():
             raise SettingsError(f"{self.game.spec.full_name} is saved as {' or '.join(self.formats())}.")
         if format == "txt":
-            head = [self.game.spec.full_name, *([f"start: {self.start}"] if self.start else [])]
-            return "\n".join([*head, " ".join(self.own_texts()), self.sentence()]) + "\n"
+            line = line_text(self.start, self.own_texts())
+            return f"# {self.game.spec.full_name}\n{line}\n# {self.sentence()}\n"
         return game_text(self.record(), format=format)
 
     # ---- parts of the view
