@@ -89,7 +89,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("go", ["connect4", "tictactoe"])
     'known are connect4, tictactoe'
     """
-    names = sorted(known)
+    names = sorted(set(known))
     if not names:
         return "there is none"
     guess = " or ".join(map(repr, near(name, names)))

@@ -173,8 +173,8 @@ def _changed_config(
     after = dataclasses.replace(changed(before, asked), game=name)
     if _fixed_settings(before) != _fixed_settings(after):
         raise SettingsError(
-            f"{directory}: the network's settings, the network that a run begins with, its planes and its seed cannot"
-            " be changed; start a new run."
+            f"{directory}: the network's settings, the initial network, the planes and the seed of a run cannot be"
+            " changed; start a new run."
         )
     require_material(after, game)
     _require_repeatable(directory, before, after)
