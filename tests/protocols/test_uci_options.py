@@ -214,7 +214,7 @@ def test_a_bad_start_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_named_network_that_cannot_play_is_refused_at_the_start(tmp_path: Path) -> None:
-    """Of another game, or damaged: no other player takes its place, by UCI and USI."""
+    """No other player takes the place of a network that is damaged or of another game, by UCI and USI."""
     path = save_network(tmp_path, make("tictactoe"))
     for protocol, game in (("uci", "chess"), ("usi", "shogi")):
         command = [*COMMAND[:-1], protocol, str(path), "--game", game]

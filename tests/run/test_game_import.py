@@ -165,7 +165,7 @@ def test_every_format_can_be_learned_from(game: str, suffix: str, ending: str, t
 
 
 def test_a_match_can_be_learned_from(tmp_path: Path) -> None:
-    """Of a game without a record format; the moves of its openings are no targets."""
+    """A match of a game without a record format; the moves of its openings are no targets."""
     rules, path = make("connect4"), tmp_path / "match.jsonl"
     settings = MatchSettings(4, 1, opening_plies=2)
     play_session(MatchPlan(rules, (RANDOM, replace(RANDOM, name="other")), settings), file=path)

@@ -36,11 +36,10 @@ from zerosum.run import hcpe3
 from zerosum.run.config import game_name, load_config
 from zerosum.run.imported_game import ILLEGAL, ImportedGame, RefusedGameError, imported
 from zerosum.run.record_index import RecordIndex, digest_of
-from zerosum.run.run_directory import RECORDS, RECORDS_INDEX, hold
+from zerosum.run.run_directory import LOCK, RECORDS, RECORDS_INDEX, hold
 
 SUFFIXES = READ_SUFFIXES | {f".{hcpe3.FORMAT}": hcpe3.FORMAT}
 STDIN = "-"
-LOCK = "holder.lock"
 """The file that `hold` leaves."""
 GAMES_PER_SHARD = 4096
 DOUBLE = "double"

@@ -36,13 +36,15 @@ from zerosum.run.config import RunConfig, changed, dump_config, load_config, new
 from zerosum.run.workers import plays_in_processes
 from zerosum.selfplay.archive import require_no_archive
 
+LOCK = "holder.lock"
+"""The file that a process locks while it holds a run."""
 RECORDS = "records"
 """The directory of imported games, a store like that of played games."""
 RECORDS_INDEX = "records-index.sqlite"
 """The file that lists the origins of imported games."""
 
 # Files that a kill can leave before the run has settings.
-_BEFORE_SETTINGS = {"holder.lock", "holder.json", *(f".{name}{UNFINISHED}" for name in ("config.toml", "holder.json"))}
+_BEFORE_SETTINGS = {LOCK, "holder.json", *(f".{name}{UNFINISHED}" for name in ("config.toml", "holder.json"))}
 # Games may be imported before the run has settings.
 _BEFORE_SETTINGS |= {RECORDS, RECORDS_INDEX, f"{RECORDS_INDEX}-journal"}
 
@@ -60,7 +62,7 @@ def hold(directory: Path) -> Iterator[None]:
     """
     import filelock
 
-    note, lock = directory / "holder.json", filelock.FileLock(directory / "holder.lock", timeout=0)
+    note, lock = directory / "holder.json", filelock.FileLock(directory / LOCK, timeout=0)
     holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
     try:
         directory.mkdir(parents=True, exist_ok=True)
