@@ -40,7 +40,6 @@ from zerosum.run.run_directory import LOCK, RECORDS, RECORDS_INDEX, hold
 
 SUFFIXES = READ_SUFFIXES | {f".{hcpe3.FORMAT}": hcpe3.FORMAT}
 STDIN = "-"
-"""The file that `hold` leaves."""
 GAMES_PER_SHARD = 4096
 DOUBLE = "double"
 CUT_OFF = "cut off"
