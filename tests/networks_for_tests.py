@@ -22,7 +22,9 @@ from zerosum.replay import GameRecord
 F32_TOLERANCE = 1e-5
 BF16_TOLERANCE = 0.05
 
-SMALL = NetworkConfig(num_blocks=2, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
+SMALL = NetworkConfig(
+    num_blocks=2, num_filters=8, pooling_interval=2, policy_filters=4, value_filters=2, value_hidden=8
+)
 
 
 def with_opinions(checkpoint: Checkpoint, *, seed: int) -> Checkpoint:

@@ -25,6 +25,7 @@ def networks(draw: st.DrawFn) -> NetworkConfig:
     return NetworkConfig(
         num_blocks=draw(st.integers(0, 3)),
         num_filters=draw(st.integers(1, 9)),
+        pooling_interval=draw(st.integers(0, 2)),
         policy_head=draw(st.sampled_from(["dense", "planes"])),
         policy_filters=draw(st.integers(1, 4)),
         policy_kernel=draw(st.sampled_from([1, 3])),
@@ -65,14 +66,17 @@ def logits_of(
     return {name: logits.numpy() for name, logits in output.logits.items()}, tower.weights()
 
 
-@given(networks(), st.integers(0, 3), st.integers(0, 9), st.booleans(), st.integers(0, 1 << 32))
+@given(networks(), st.integers(0, 3), st.integers(0, 9), st.integers(0, 3), st.booleans(), st.integers(0, 1 << 32))
 @settings(max_examples=60, deadline=None)
 def test_a_grown_network_says_what_the_small_one_says(
-    network: NetworkConfig, more_blocks: int, more_filters: int, in_training: bool, seed: int
+    network: NetworkConfig, more_blocks: int, more_filters: int, new_pooling: int, in_training: bool, seed: int
 ) -> None:
     shape = NetworkShape(num_planes=3, height=4, width=5, num_actions=43)  # planes of squares, and three actions more
     larger = replace(
-        network, num_blocks=network.num_blocks + more_blocks, num_filters=network.num_filters + more_filters
+        network,
+        num_blocks=network.num_blocks + more_blocks,
+        num_filters=network.num_filters + more_filters,
+        pooling_interval=network.pooling_interval or new_pooling,
     )
     weights = lived_in_weights(network, shape, seed)
     grown = grown_weights(weights, larger, shape, seed=seed + 1)

@@ -18,6 +18,7 @@ SHAPE = NetworkShape(num_planes=3, height=4, width=5, num_actions=7)
 SMALL = NetworkConfig(num_blocks=2, num_filters=6, policy_filters=3, value_filters=2, value_hidden=5)
 PLANES_SHAPE = dataclasses.replace(SHAPE, num_actions=2 * 20 + 3)  # two planes of squares and three actions beyond
 PLANES = dataclasses.replace(SMALL, policy_head="planes")
+POOLED = dataclasses.replace(PLANES, pooling_interval=2)
 BARE = dataclasses.replace(PLANES, policy_kernel=1, policy_out_norm=True, value_hidden=0)
 
 
@@ -66,9 +67,19 @@ def numpy_forward(config, weights, planes):
     def relu(x):
         return np.maximum(x, 0)
 
+    def pooled(y, block):
+        def numbers(pool, of_board):
+            pools = np.array([[of_board(board) for board in position] for position in y])
+            return linear(pools, f"{block}.{pool}_out")
+
+        return y + (numbers("mean", np.mean) + numbers("max", np.max))[:, :, None, None]
+
     x = relu(conv_norm(planes, "stem"))
     for block in range(config.num_blocks):
-        x = relu(x + conv_norm(relu(conv_norm(x, f"blocks.{block}.first")), f"blocks.{block}.second"))
+        y = conv_norm(x, f"blocks.{block}.first")
+        if config.pooling_interval and block % config.pooling_interval == config.pooling_interval - 1:
+            y = pooled(y, f"blocks.{block}")
+        x = relu(x + conv_norm(relu(y), f"blocks.{block}.second"))
 
     def hidden(x, name):
         return relu(linear(x, f"{name}_hidden")) if config.value_hidden else x
@@ -90,7 +101,10 @@ def numpy_forward(config, weights, planes):
 
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 @pytest.mark.parametrize("num_blocks", [0, 2])
-@pytest.mark.parametrize(("small", "shape"), [(SMALL, SHAPE), (PLANES, PLANES_SHAPE), (BARE, PLANES_SHAPE)])
+@pytest.mark.parametrize(
+    ("small", "shape"),
+    [(SMALL, SHAPE), (PLANES, PLANES_SHAPE), (POOLED, PLANES_SHAPE), (BARE, PLANES_SHAPE)],
+)
 def test_torch_computes_what_the_slow_twin_computes(value_head, num_blocks, small, shape):
     config = dataclasses.replace(small, value_head=value_head, num_blocks=num_blocks)
     weights, planes = lived_in_weights(config, shape), random_planes(shape, 9)
@@ -117,6 +131,7 @@ def test_folding_the_norms_changes_no_answer():
         (NetworkConfig(), SHAPE),
         (NetworkConfig(num_blocks=0, value_head="scalar"), SHAPE),
         (PLANES, PLANES_SHAPE),
+        (POOLED, PLANES_SHAPE),
         (PLANES, dataclasses.replace(SHAPE, num_actions=20)),
     ],
 )
@@ -143,6 +158,7 @@ def test_every_setting_changes_the_network():
     changes = {
         "num_blocks": 3,
         "num_filters": 7,
+        "pooling_interval": 1,
         "policy_head": "planes",
         "policy_filters": 4,
         "policy_kernel": 1,
@@ -173,6 +189,23 @@ def test_every_setting_changes_the_network():
 def test_a_setting_out_of_range_is_named(bad):
     with pytest.raises(SettingsError, match=f"network.{next(iter(bad))} is"):
         NetworkConfig(**bad)
+
+
+def test_pooling_adds_nothing_to_begin_with():
+    shape, planes = PLANES_SHAPE, random_planes(PLANES_SHAPE, 9)
+    weights = lived_in_weights(PLANES, shape)
+    pooled = {**initial_weights(POOLED, shape, seed=0), **weights}
+    without, found = (
+        forward(ResidualTower(config, shape, own).eval(), planes)
+        for config, own in ((PLANES, weights), (POOLED, pooled))
+    )
+    torch.testing.assert_close(found.logits, without.logits, atol=0, rtol=0)
+
+
+@pytest.mark.parametrize(("interval", "blocks"), [(0, []), (1, [0, 1, 2, 3, 4]), (2, [1, 3]), (3, [2]), (6, [])])
+def test_blocks_that_pool(interval, blocks):
+    network = NetworkConfig(num_blocks=5, pooling_interval=interval)
+    assert [block for block in range(5) if network.pools(block)] == blocks
 
 
 def test_equal_seeds_begin_equally_and_others_do_not():

@@ -130,5 +130,13 @@ class _Operations:
     def mean_of_squares(self, x: str) -> str:
         return self.compute("ReduceMean", [x], axes=[2, 3], keepdims=0)
 
+    def max_of_squares(self, x: str) -> str:
+        return self.compute("ReduceMax", [x], axes=[2, 3], keepdims=0)
+
+    def shift(self, x: str, y: str) -> str:
+        if not any(weight.name == "squares" for weight in self.weights):
+            self._weight("squares", np.array([2, 3]))
+        return self.compute("Add", [x, self.compute("Unsqueeze", [y, "squares"])])
+
     def join(self, x: str, y: str) -> str:
         return self.compute("Concat", [x, y], axis=1)

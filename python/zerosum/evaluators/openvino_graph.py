@@ -108,6 +108,12 @@ class _Operations:
     def mean_of_squares(self, x: Node) -> Node:
         return opset13.reduce_mean(x, opset13.constant(np.array([2, 3])), keep_dims=False)
 
+    def max_of_squares(self, x: Node) -> Node:
+        return opset13.reduce_max(x, opset13.constant(np.array([2, 3])), keep_dims=False)
+
+    def shift(self, x: Node, y: Node) -> Node:
+        return opset13.add(x, opset13.unsqueeze(y, opset13.constant(np.array([2, 3]))))
+
     def join(self, x: Node, y: Node) -> Node:
         return opset13.concat([x, y], axis=1)
 
@@ -133,7 +139,7 @@ class _WatchedOperations(_Operations):
         self.largest: dict[str, Node] = {}
 
     def operands(self, x: Node, name: str, weight: NDArray[np.float32]) -> tuple[Node, Node]:
-        if name.startswith("blocks."):
+        if name.startswith("blocks.") and weight.ndim == 4:
             self.largest[name] = opset13.reduce_max(x, opset13.constant(np.arange(4)), keep_dims=False)
         return super().operands(x, name, weight)
 

@@ -73,5 +73,12 @@ class _Operations:
         means: NDArray[np.float32] = x.mean(axis=(2, 3))
         return means
 
+    def max_of_squares(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        maxima: NDArray[np.float32] = x.max(axis=(2, 3))
+        return maxima
+
+    def shift(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
+        return x + y[:, :, None, None]
+
     def join(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.concatenate([x, y], axis=1)

@@ -30,6 +30,13 @@ class NetworkConfig:
         5, "residual blocks of two 3x3 convolutions; 0 leaves the stem and the heads", low=0, high=200
     )
     num_filters: int = setting(64, "filters of the stem and of every block", low=1, high=1024)
+    pooling_interval: int = setting(
+        0,
+        "n for global pooling in every n-th block, which lets a filter depend on the whole board at once; 0 for none"
+        " (KataGo: 3; paper: 0)",
+        low=0,
+        high=200,
+    )
     policy_head: Literal["dense", "planes"] = setting(
         "dense",
         "last layer of the policy head: 'dense', a linear layer, for any game, or 'planes', a convolution, for games"
@@ -76,6 +83,10 @@ class NetworkConfig:
     def size(self) -> str:
         """Blocks and filters, such as "5x64"."""
         return f"{self.num_blocks}x{self.num_filters}"
+
+    def pools(self, block: int) -> bool:
+        """Whether a block, numbered from 0, has global pooling."""
+        return self.pooling_interval > 0 and (block + 1) % self.pooling_interval == 0
 
     @property
     def stages(self) -> tuple[Stage[NetworkConfig], ...]:

@@ -40,6 +40,12 @@ class Operations(Protocol):
     def mean_of_squares(self, x: Any) -> Any:
         """[B, F, H, W] to [B, F]."""
 
+    def max_of_squares(self, x: Any) -> Any:
+        """[B, F, H, W] to [B, F]."""
+
+    def shift(self, x: Any, y: Any) -> Any:
+        """[B, F, H, W] plus [B, F], a number for each filter."""
+
     def join(self, x: Any, y: Any) -> Any:
         """[B, U] and [B, G] to [B, U + G]."""
 
@@ -66,7 +72,8 @@ class _Folded:
     def __init__(self, operations: Operations, weights: Weights) -> None:
         self._operations, self._weights = operations, weights
         self.relu, self.add, self.join = operations.relu, operations.add, operations.join
-        self.flatten, self.mean_of_squares = operations.flatten, operations.mean_of_squares
+        self.flatten, self.shift = operations.flatten, operations.shift
+        self.mean_of_squares, self.max_of_squares = operations.mean_of_squares, operations.max_of_squares
 
     def conv_norm(self, x: Any, name: str, filters: int, kernel: int) -> Any:
         return self._operations.convolve(x, name, *_fold_norm(self._weights, name))

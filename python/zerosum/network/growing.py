@@ -9,7 +9,8 @@ filters and heads read them with weights of 0:
     to new filters    new                new
 
 So the output does not change, and the weights of 0 get gradients from the first step on, the new filters from the
-second. A new block begins as the identity, as in a new network: the scale of its last norm is 0 (`weights.py`).
+second. A new block begins as the identity, as in a new network: the scale of its last norm is 0 (`weights.py`). Global
+pooling that is new begins with weights of 0.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def grown_weights(
     """The weights of a larger network, `network`, with the outputs of a smaller one, a pure function of the arguments.
 
     Args:
-        weights: Those of the smaller network. It differs only in having fewer blocks or filters.
+        weights: Those of the smaller network. It differs only in having fewer blocks or filters, or no global pooling.
         network: The larger network.
         shape: The planes and the actions of both.
         seed: Key of the new weights.

@@ -6,8 +6,10 @@
 
 It is AlphaZero's network (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network
 architecture"). Every convolution of the diagram is followed by batch normalisation ("norm") and has no bias of its own;
-ReLU follows every norm (in a block the second ReLU comes after the addition) and the hidden layers. `heads.py` has the
-heads. One with a logit for each action is built in one of two ways:
+ReLU follows every norm (in a block the second ReLU comes after the addition) and the hidden layers. A block with global
+pooling adds to each filter of its first convolution, before the ReLU, a linear function of the means and the maxima of
+all its filters over the board, which a 3x3 convolution cannot see (KataGo, arXiv 1902.10565, section 3.3, where a part
+of the filters is pooled). `heads.py` has the heads. One with a logit for each action is built in one of two ways:
 
     dense    policy_conv 1x1, policy_out a linear layer from all squares to all actions (in the paper for Go)
     planes   policy_conv 3x3, policy_out a 1x1 convolution with a bias to K = A // (H * W) planes, whose squares are the
@@ -55,6 +57,12 @@ class Layers(Protocol[NodeT]):
     def mean_of_squares(self, x: NodeT) -> NodeT:
         """[B, F, H, W] to [B, F]."""
 
+    def max_of_squares(self, x: NodeT) -> NodeT:
+        """[B, F, H, W] to [B, F]."""
+
+    def shift(self, x: NodeT, y: NodeT) -> NodeT:
+        """[B, F, H, W], to each of whose filters a number of [B, F] is added."""
+
     def join(self, x: NodeT, y: NodeT) -> NodeT:
         """[B, U] and [B, G] to [B, U + G]."""
 
@@ -72,9 +80,18 @@ def connect(
     relu = layers.relu
     x = relu(layers.conv_norm(planes, "stem", config.num_filters, 3))
     for block in range(config.num_blocks):
-        y = relu(layers.conv_norm(x, f"blocks.{block}.first", config.num_filters, 3))
-        x = relu(layers.add(layers.conv_norm(y, f"blocks.{block}.second", config.num_filters, 3), x))
+        y = layers.conv_norm(x, f"blocks.{block}.first", config.num_filters, 3)
+        if config.pools(block):
+            y = _pooled(layers, y, f"blocks.{block}", config.num_filters)
+        x = relu(layers.add(layers.conv_norm(relu(y), f"blocks.{block}.second", config.num_filters, 3), x))
     return {head.name: _logits(layers, x, head, config, shape) for head in heads}
+
+
+def _pooled(layers: Layers[NodeT], y: NodeT, block: str, filters: int) -> NodeT:
+    """`y` [B, F, H, W] with global pooling. Two linear layers, not one of both, so that filters can be added."""
+    means = layers.linear(layers.mean_of_squares(y), f"{block}.mean_out", filters)
+    maxima = layers.linear(layers.max_of_squares(y), f"{block}.max_out", filters)
+    return layers.shift(y, layers.add(means, maxima))
 
 
 def _logits(layers: Layers[NodeT], x: NodeT, head: Head, config: NetworkConfig, shape: NetworkShape) -> NodeT:

@@ -122,6 +122,12 @@ class _TorchLayers:
     def mean_of_squares(self, x: Tensor) -> Tensor:
         return x.mean(dim=(2, 3))
 
+    def max_of_squares(self, x: Tensor) -> Tensor:
+        return x.amax(dim=(2, 3))
+
+    def shift(self, x: Tensor, y: Tensor) -> Tensor:
+        return x + y[:, :, None, None]
+
     def join(self, x: Tensor, y: Tensor) -> Tensor:
         return torch.cat([x, y], dim=1)
 

@@ -77,6 +77,7 @@ def initial_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) ->
       arXiv 1502.01852, eq. 10).
     - The last norm of each block: scale 0, so that a block begins as the identity (Goyal et al. 2017, arXiv
       1706.02677, section 5.1). A norm that ends a head: scale 0. The other norms: scale 1. All: shift 0.
+    - The layers of global pooling: 0, so that they add nothing to begin with.
     - The last layer of each head, `*_out` and `*_rest`: 0 (as the classification layer in Fixup, Zhang et
       al. 2019, arXiv 1901.09321), so a new network gives all actions the same probability, and all positions the value
       0.
@@ -134,6 +135,13 @@ class _WeightShapes:
     def mean_of_squares(self, x: tuple[int, ...]) -> tuple[int, ...]:
         """The filters."""
         return x[:1]
+
+    max_of_squares = mean_of_squares
+
+    def shift(self, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of `x`."""
+        assert x[:1] == y, (x, y)
+        return x
 
     def join(self, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
         """The sum of the units."""

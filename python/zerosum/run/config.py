@@ -253,7 +253,8 @@ def network_words(network: NetworkConfig, shape: NetworkShape) -> str:
 def _size_words(network: NetworkConfig, shape: NetworkShape) -> str:
     parameters = num_parameters(network, shape)
     blocks = f"{network.num_blocks} block{'s' * (network.num_blocks != 1)}"
-    return f"{blocks} x {network.num_filters} filters, {parameters:,} parameters"
+    pooling = " with global pooling" if any(map(network.pools, range(network.num_blocks))) else ""
+    return f"{blocks} x {network.num_filters} filters{pooling}, {parameters:,} parameters"
 
 
 def train_text(config: RunConfig, directory: Path, *, minutes: float | None = None, steps: int | None = None) -> str:

@@ -61,13 +61,14 @@ def require_initial_network(info: CheckpointInfo, network: NetworkConfig, game: 
 
     Raises:
         DataError: the network has another encoding.
-        SettingsError: the run's network is smaller, or differs in more than its size.
+        SettingsError: the run's network is smaller, or differs in more than its size and added global pooling.
     """
     require_encoder(info, game.spec)
     for field in dataclasses.fields(NetworkConfig):
         theirs, ours = getattr(info.network, field.name), getattr(network, field.name)
         is_size = field.name in ("num_blocks", "num_filters")
-        if field.name != "growth" and (ours < theirs if is_size else ours != theirs):
+        is_addition = field.name == "pooling_interval" and not theirs
+        if field.name != "growth" and not is_addition and (ours < theirs if is_size else ours != theirs):
             raise SettingsError(
                 f"network.{field.name} is {ours}, but the run is to begin with a network that has {theirs}:"
                 f" {'ask for at least as many' if is_size else 'leave the setting out'}, or leave out"
@@ -76,15 +77,12 @@ def require_initial_network(info: CheckpointInfo, network: NetworkConfig, game: 
 
 
 def as_beginning(initial: Checkpoint, network: NetworkConfig, game: Rules, *, seed: int) -> Checkpoint:
-    """The checkpoint of step 0 of a run of a game, with the function of a network, grown if `network` is larger.
+    """The checkpoint of step 0 of a run of a game, with the function of a network, grown if `network` has more.
 
     The network has passed `require_initial_network`. New weights are a pure function of the seed.
     """
     info = CheckpointInfo.describe(game.spec, network, step=0)
-    weights = initial.weights
-    if network.size != initial.info.network.size:
-        weights = grown_weights(weights, network, info.shape, seed=seed)
-    return Checkpoint(info=info, weights=weights)
+    return Checkpoint(info=info, weights=grown_weights(initial.weights, network, info.shape, seed=seed))
 
 
 def _bundled() -> dict[str, Path]:
