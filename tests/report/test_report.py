@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 
 from commands_for_tests import Command
 from zerosum.base.errors import DataError, SettingsError
+from zerosum.contest.elo import MOST_ELO_ERROR, TOO_FEW_GAMES
 from zerosum.games import make
 from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
 from zerosum.report import drawings, probes
@@ -27,7 +28,7 @@ from zerosum.report.drawings import Picture, picture
 from zerosum.report.findings import findings
 from zerosum.report.game_statistics import GameBlock, block_of, reliability, swings
 from zerosum.report.page import write_page
-from zerosum.report.run_data import MOST_ELO_ERROR, TOO_FEW_GAMES, differing_settings, families, read_run
+from zerosum.report.run_data import differing_settings, families, read_run
 from zerosum.run.metrics import MetricsRow
 from zerosum.run.training import train
 
@@ -189,7 +190,8 @@ def test_ratings_of_too_few_games_are_not_told(
     assert (rating.error <= MOST_ELO_ERROR) == is_told
     text = html.unescape(page_of([run], tmp_path / "report.html"))
     told = zero("compare", run, single, "--games", "0").out.splitlines()
-    words = str(rating) if is_told else TOO_FEW_GAMES
+    words = str(rating)
+    assert (words == TOO_FEW_GAMES) != is_told
     assert f"Elo of step 4: {words} (" in text and f">{words} (step 4)<" in text
     assert (f"{rating.error:.0f}" in text) == is_told
     [line] = [line for line in told if line.startswith(f"  {run}: ")]

@@ -14,8 +14,8 @@ import pytest
 
 from web_for_tests import record_games, untrained_run
 from zerosum.base.errors import GameError, SettingsError
+from zerosum.contest.elo import TOO_FEW_GAMES
 from zerosum.games import make
-from zerosum.report.run_data import TOO_FEW_GAMES
 from zerosum.run.metrics import HEADER
 from zerosum.web import runs
 from zerosum.web.library import Library

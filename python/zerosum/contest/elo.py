@@ -17,6 +17,11 @@ NORMAL_95 = 1.959964
 """Half the width of a 95 % interval in standard deviations."""
 
 
+MOST_ELO_ERROR = 800.0
+"""Largest error with which a rating is told: an interval of ±800 Elo goes from 1 % to 99 % of the points."""
+TOO_FEW_GAMES = "too few games to tell"
+
+
 @dataclass(frozen=True)
 class Rating:
     """A rating relative to the zero of its scale: a player, or the mean of all players."""
@@ -26,7 +31,12 @@ class Rating:
     """Half the width of the 95 % interval of the difference to the zero."""
 
     def __str__(self) -> str:
-        return f"{self.elo:+z.0f} ± {self.error:.0f}"
+        """The rating with its interval, or the words for one that says nothing (`MOST_ELO_ERROR`).
+
+        >>> str(Rating(902, 416)), str(Rating(902, 1485))
+        ('+902 ± 416', 'too few games to tell')
+        """
+        return f"{self.elo:+z.0f} ± {self.error:.0f}" if self.error <= MOST_ELO_ERROR else TOO_FEW_GAMES
 
 
 def win_probability(elo_difference: float) -> float:

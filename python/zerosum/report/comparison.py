@@ -10,7 +10,7 @@ from zerosum.base.errors import SettingsError, printable
 from zerosum.play.contestant import SearchContestant
 from zerosum.play.player import load_player
 from zerosum.report.page import write_page
-from zerosum.report.run_data import differing_settings, elo_words, families, read_run
+from zerosum.report.run_data import differing_settings, families, read_run
 from zerosum.run.strength import player_name
 
 OPENING_PLIES = 4
@@ -63,7 +63,7 @@ def compare_runs(
             f"step {run.rows[-1].step:,} after {run.rows[-1].minutes:.1f} {run.unit}" if run.rows else "no step yet"
         ]
         if steps := run.strength.rated_steps:
-            parts.append(f"Elo of step {steps[-1]:,}: {elo_words(run.strength.ratings[player_name(steps[-1])])}")
+            parts.append(f"Elo of step {steps[-1]:,}: {run.strength.ratings[player_name(steps[-1])]}")
         if len(run.mistake_rates.values):
             parts.append(f"mistakes {run.mistake_rates.values[-1]:.1%}")
         if (line := run.held_out.newest("test") or run.held_out.newest("dev")) is not None:

@@ -9,8 +9,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from zerosum.contest.elo import TOO_FEW_GAMES
 from zerosum.report.game_statistics import GameBlock
-from zerosum.report.run_data import TOO_FEW_GAMES, RunData, elo_words
+from zerosum.report.run_data import RunData
 from zerosum.run.strength import player_name
 
 ENOUGH_GAMES = 100
@@ -97,7 +98,7 @@ def _last_good(run: RunData) -> str:
     steps = run.strength.rated_steps
     if steps:
         best = max(steps, key=lambda step: run.strength.ratings[player_name(step)].elo)
-        elo = elo_words(run.strength.ratings[player_name(best)])
+        elo = str(run.strength.ratings[player_name(best)])
         return f"The strongest checkpoint, of step {best:,} (Elo: {elo}), is kept."
     if run.checkpoints:
         return f"The last saved checkpoint is kept: {run.checkpoints[-1].name}."
@@ -117,7 +118,7 @@ def _strength(run: RunData) -> Iterator[Finding]:
         if verdict.startswith(("it did", "not now"))
         else "note"
     )
-    summary, elo = run.strength.summary(steps[-1]), elo_words(rating)
+    summary, elo = run.strength.summary(steps[-1]), str(rating)
     scale = "" if elo == TOO_FEW_GAMES else "random play is 0, 95 % interval, "
     yield Finding(
         kind,

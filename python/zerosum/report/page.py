@@ -20,7 +20,7 @@ from zerosum.report.drawings import Picture
 from zerosum.report.findings import Finding, findings
 from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
 from zerosum.report.probes import probe, thoughts
-from zerosum.report.run_data import RunData, all_settings, differing_settings, elo_words, families, read_run
+from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
 from zerosum.run.config import budget_words
 from zerosum.run.held_out import HeldOut
 from zerosum.run.solved import published_mistakes
@@ -302,7 +302,7 @@ def _network_words(run: RunData) -> str:
 
 def _newest_elo(run: RunData) -> str:
     steps = run.strength.rated_steps
-    return f"{elo_words(run.strength.ratings[player_name(steps[-1])])} (step {steps[-1]:,})" if steps else ""
+    return f"{run.strength.ratings[player_name(steps[-1])]} (step {steps[-1]:,})" if steps else ""
 
 
 def _speed(run: RunData) -> str:

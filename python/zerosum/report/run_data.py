@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from zerosum.base.errors import DataError, ZerosumError
 from zerosum.base.files import require_own_files
 from zerosum.base.settings import to_mapping
-from zerosum.contest.elo import Rating
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import GameRecord
@@ -29,18 +28,6 @@ MOST_BLOCKS = 24
 """Most shards that are read of a run, evenly spread, including the first and the last."""
 MARKS = ("step", "minutes", "games")
 """Horizontal axes of curves: columns of `MetricsRow`."""
-MOST_ELO_ERROR = 800.0
-"""Largest error with which a rating is told: an interval of ±800 Elo goes from 1 % to 99 % of the points."""
-TOO_FEW_GAMES = "too few games to tell"
-
-
-def elo_words(rating: Rating) -> str:
-    """A rating with its interval, or the words for one that says nothing (`MOST_ELO_ERROR`).
-
-    >>> elo_words(Rating(902, 416)), elo_words(Rating(902, 1485))
-    ('+902 ± 416', 'too few games to tell')
-    """
-    return str(rating) if rating.error <= MOST_ELO_ERROR else TOO_FEW_GAMES
 
 
 @dataclass(frozen=True)
@@ -104,7 +91,7 @@ class RunData:
     def elo(self) -> Curve:
         """Ratings of its checkpoints; random play is 0."""
         steps = self.strength.rated_steps
-        ratings: list[Rating] = [self.strength.ratings[player_name(step)] for step in steps]
+        ratings = [self.strength.ratings[player_name(step)] for step in steps]
         return Curve(
             np.array(steps, float),
             np.array([rating.elo for rating in ratings], float),

@@ -26,7 +26,6 @@ from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import GameRecord, PlyFlag
 from zerosum.replay.shards import Manifest, read_manifest, read_shard
 from zerosum.report.game_statistics import block_of
-from zerosum.report.run_data import elo_words
 from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
@@ -85,7 +84,7 @@ def curves(label: str, directory: Path) -> dict[str, Any]:
                 "minutes": round(minutes, 2),
                 "elo": None if rating is None else round(rating.elo, 1),
                 "error": None if rating is None else round(rating.error, 1),
-                "says": None if rating is None else elo_words(rating),
+                "says": None if rating is None else str(rating),
                 "mistakes": round(mean_rate(rates)[0], 4) if rates else None,
             }
         )
@@ -232,7 +231,7 @@ def _elo(row: MetricsRow | None) -> str | None:
     """The rating of a row in words; None if it has none."""
     if row is None or row.elo is None or row.elo_error is None:
         return None
-    return elo_words(Rating(row.elo, row.elo_error))
+    return str(Rating(row.elo, row.elo_error))
 
 
 def _thinned(rows: Sequence[MetricsRow]) -> list[MetricsRow]:
