@@ -22,7 +22,8 @@ MOVES_SUFFIX, MATCH_SUFFIX = ".txt", ".jsonl"
 OWN_SUFFIXES = {MOVES_SUFFIX: MOVES, MATCH_SUFFIX: MATCH}
 MATCH_FORMAT = "zerosum match 1"
 """The format in the first line of a match."""
-MATCH_BEGINNING = b'{"format": "zerosum match '
+MATCH_BEGINNING = json.dumps({"format": MATCH_FORMAT}).rpartition(" ")[0].encode()
+"""The beginning of that line in any version of the format."""
 
 MOVE_NUMBER = re.compile(r"\d+\.+")
 
