@@ -239,9 +239,9 @@ def test_a_growing_network_repeats(tmp_path: Path, kill: Kill, average_steps: in
     sizes = {0: "0x4", 6: "0x4", 12: "1x4", 18: "1x8", 24: "1x8"}
     said = list[str]()
     go_on(whole, *growing, report=said.append)
-    assert [line.split(":")[0].strip() for line in said if "grown" in line] == [
-        "The network has grown to 1x4 at step 10",
-        "The network has grown to 1x8 at step 17",
+    assert [line.strip().rpartition(", ")[0] for line in said if "grown" in line] == [
+        "At step 10 the network has grown to 1 block x 4 filters",
+        "At step 17 the network has grown to 1 block x 8 filters",
     ]
     found = {read_info(path).step: read_info(path).network.size for path in list_checkpoints(whole / "checkpoints")}
     assert found == sizes

@@ -51,10 +51,9 @@ def test_it_says_what_it_does(grown: tuple[Path, list[str]], zero: Command, tmp_
     run, said = grown
     assert_grown(run)
     assert "then 2 blocks x 8 filters, " in said[1] and "from 60% of the budget on" in said[1]
-    words = [line.strip().split(" parameters")[0] for line in said if "has grown" in line]
-    assert [word.split(":")[0] for word in words] == [
-        "The network has grown to 1x4 at step 4",
-        "The network has grown to 2x8 at step 8",
+    assert [line.strip().rpartition(", ")[0] for line in said if "has grown" in line] == [
+        "At step 4 the network has grown to 1 block x 4 filters",
+        "At step 8 the network has grown to 2 blocks x 8 filters",
     ]
     told = zero("info", run).out
     assert "2 blocks x 8 filters, " in told and "grown in stages (0x4@0, 1x4@0.3, 2x8@0.6)" in told
@@ -153,6 +152,26 @@ def test_a_preset_gives_way_and_a_contradiction_does_not() -> None:
         new_config(GAME, "tictactoe", overrides=["training.minutes=5", GROWTH, "network.num_blocks=4"])
 
 
+def test_a_run_that_goes_on_may_grow(tmp_path: Path) -> None:
+    """Blocks, filters and global pooling, without growth planned at its beginning; games and steps go on."""
+    run, said = tmp_path / "run", list[str]()
+    base = [setting for setting in GROWING if "growth" not in setting and "steps" not in setting]
+    train("tictactoe", run, steps=3, overrides=[*base, "network.num_blocks=1", "network.num_filters=4"])
+    before = load_checkpoint(run)
+    larger = ["network.num_blocks=2", "network.num_filters=6", "network.pooling_interval=1"]
+    for steps in (3, 6, 9):  # the second time it has nothing to do, and it grows once
+        train("tictactoe", run, steps=steps, overrides=larger, report=said.append)
+    words = [line.strip().rpartition(", ")[0] for line in said if "has grown" in line]
+    assert words == ["At step 3 the network has grown to 2 blocks x 6 filters with global pooling"]
+    network = load_checkpoint(run).info.network
+    assert load_checkpoint(run).info.step == 9 and network == load_config(run / "config.toml").network
+    assert (before.info.network.size, network.size, network.pooling_interval) == ("1x4", "2x6", 1)
+    for setting, was in (("num_blocks=1", "2"), ("pooling_interval=2", "1"), ("value_filters=3", r"\d+")):
+        name = setting.partition("=")[0]
+        with pytest.raises(SettingsError, match=f"network.{name} was {was} and cannot become"):
+            train("tictactoe", run, overrides=[f"network.{setting}"], report=lambda _: None)
+
+
 def test_the_growth_of_a_run_is_fixed(grown: tuple[Path, list[str]]) -> None:
-    with pytest.raises(SettingsError, match="the initial network, the planes and the seed of a run cannot be changed"):
+    with pytest.raises(SettingsError, match="network.growth was 0x4@0, 1x4@0.3, 2x8@0.6 and cannot become"):
         train("tictactoe", grown[0], overrides=["network.growth=0x4@0, 2x8@0.6"], report=lambda _: None)

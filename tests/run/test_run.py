@@ -164,8 +164,8 @@ def test_a_run_of_another_game_is_left_alone(tmp_path: Path) -> None:
     before = written(run)
     with pytest.raises(RunError, match="is a run of tictactoe, not of connect4"):
         run_steps(run, 4, game="connect4")
-    with pytest.raises(SettingsError, match="the planes and the seed of a run cannot be changed"):
-        run_steps(run, 4, "network.num_blocks=3")
+    with pytest.raises(SettingsError, match="network.value_hidden was .* and cannot become 3"):
+        run_steps(run, 4, "network.value_hidden=3")
     with pytest.raises(SettingsError, match="began without a preset, which cannot be changed"):
         train("tictactoe", run, preset="connect4", report=lambda _: None)
     assert written(run) == before

@@ -15,11 +15,32 @@ pooling that is new begins with weights of 0.
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.weights import Weights, initial_weights
+
+SIZES = ("num_blocks", "num_filters")
+"""The settings that may grow."""
+
+
+def growth_obstacle(network: NetworkConfig, larger: NetworkConfig) -> str:
+    """The first setting for which a network cannot grow into another one; "" if it can, also if they are equal.
+
+    >>> growth_obstacle(NetworkConfig(num_blocks=2), NetworkConfig(num_blocks=3, pooling_interval=1))
+    ''
+    >>> growth_obstacle(NetworkConfig(num_filters=32), NetworkConfig(num_filters=16))
+    'num_filters'
+    """
+    for field in dataclasses.fields(NetworkConfig):
+        before, after = getattr(network, field.name), getattr(larger, field.name)
+        is_more = after >= before if field.name in SIZES else not before and field.name == "pooling_interval"
+        if before != after and not is_more:
+            return field.name
+    return ""
 
 
 def grown_weights(
@@ -28,7 +49,7 @@ def grown_weights(
     """The weights of a larger network, `network`, with the outputs of a smaller one, a pure function of the arguments.
 
     Args:
-        weights: Those of the smaller network. It differs only in having fewer blocks or filters, or no global pooling.
+        weights: Those of the smaller network, which can grow into `network` (`growth_obstacle`).
         network: The larger network.
         shape: The planes and the actions of both.
         seed: Key of the new weights.

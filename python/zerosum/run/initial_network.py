@@ -12,7 +12,7 @@ from zerosum.games import Rules
 from zerosum.games.rules import PLANE_OPTIONS, given_options
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, load_checkpoint
 from zerosum.network.checkpoint import require_encoder
-from zerosum.network.growing import grown_weights
+from zerosum.network.growing import SIZES, grown_weights, growth_obstacle
 from zerosum.play.bundled import bundled_networks
 
 
@@ -64,16 +64,12 @@ def require_initial_network(info: CheckpointInfo, network: NetworkConfig, game: 
         SettingsError: the run's network is smaller, or differs in more than its size and added global pooling.
     """
     require_encoder(info, game.spec)
-    for field in dataclasses.fields(NetworkConfig):
-        theirs, ours = getattr(info.network, field.name), getattr(network, field.name)
-        is_size = field.name in ("num_blocks", "num_filters")
-        is_addition = field.name == "pooling_interval" and not theirs
-        if field.name != "growth" and not is_addition and (ours < theirs if is_size else ours != theirs):
-            raise SettingsError(
-                f"network.{field.name} is {ours}, but the run is to begin with a network that has {theirs}:"
-                f" {'ask for at least as many' if is_size else 'leave the setting out'}, or leave out"
-                " training.initial_network."
-            )
+    if name := growth_obstacle(info.network, network):
+        remedy = "ask for at least as many" if name in SIZES else "leave the setting out"
+        raise SettingsError(
+            f"network.{name} is {getattr(network, name)}, but the run is to begin with a network that has"
+            f" {getattr(info.network, name)}: {remedy}, or leave out training.initial_network."
+        )
 
 
 def as_beginning(initial: Checkpoint, network: NetworkConfig, game: Rules, *, seed: int) -> Checkpoint:

@@ -18,11 +18,10 @@ from zerosum.games import Rules
 from zerosum.learner import Learner, StepReport, grown_state
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, NetworkShape, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest, require_encoder
-from zerosum.network.growing import grown_weights
-from zerosum.network.weights import num_parameters
+from zerosum.network.growing import grown_weights, growth_obstacle
 from zerosum.replay import Batch, ReplayWindow, make_batch
 from zerosum.replay.window import permuted
-from zerosum.run.config import RunConfig
+from zerosum.run.config import RunConfig, network_words
 from zerosum.run.initial_network import as_beginning, load_initial_network, require_initial_network
 from zerosum.selfplay.alpha_beta import weight_of
 
@@ -67,7 +66,7 @@ def _first_checkpoint(game: Rules, config: RunConfig) -> Checkpoint:
 
 
 class RunLearner:
-    """The learner of a run, which gives way to one with a larger network when a stage of `network.growth` begins."""
+    """The learner of a run, which gives way to one with a larger network when the settings ask for it."""
 
     def __init__(
         self,
@@ -165,14 +164,12 @@ class RunLearner:
         return learner
 
     def _is_due_to_grow(self, progress: float) -> bool:
-        """Whether the network of the stage is larger.
+        """Whether the network of the stage is larger, or the settings ask for a larger one since the run goes on.
 
         It is not once a run has grown, also if a larger budget makes its used share smaller.
         """
-        if not self._config.network.growth:
-            return False
         asked, network = self._config.network.at(progress), self._learner.network
-        return asked.num_blocks > network.num_blocks or asked.num_filters > network.num_filters
+        return asked != network and not growth_obstacle(network, asked)
 
     def _grow(self, progress: float) -> None:
         """Go on with the network of the stage that has begun.
@@ -188,8 +185,7 @@ class RunLearner:
         state, step = grown_state(smaller.state(), network, shape, seed=seed), smaller.step_number
         smaller.close()
         self._go_on_with(self._new_learner(network, weights, state, step_number=step))
-        parameters = num_parameters(network, shape)
-        self._report(f"      The network has grown to {network.size} at step {step:,}: {parameters:,} parameters.")
+        self._report(f"      At step {step:,} the network has grown to {network_words(network, shape)}.")
 
 
 def new_window(config: RunConfig) -> ReplayWindow:

@@ -31,6 +31,7 @@ from zerosum.network.checkpoint import (
     require_encoder,
     require_learner_state,
 )
+from zerosum.network.growing import growth_obstacle
 from zerosum.replay.shards import read_manifest
 from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config, require_material
 from zerosum.run.workers import plays_in_processes
@@ -173,10 +174,15 @@ def _changed_config(
         began = f"with the preset {before.preset!r}" if before.preset else "without a preset"
         raise SettingsError(f"{directory} began {began}, which cannot be changed: start a new run for {preset!r}.")
     after = dataclasses.replace(changed(before, asked), game=name)
+    if name := growth_obstacle(before.network, after.network):
+        raise SettingsError(
+            f"{directory}: network.{name} was {getattr(before.network, name)} and cannot become"
+            f" {getattr(after.network, name)}, because the network of a run can only gain blocks, filters or global"
+            " pooling; start a new run."
+        )
     if _fixed_settings(before) != _fixed_settings(after):
         raise SettingsError(
-            f"{directory}: the network's settings, the initial network, the planes and the seed of a run cannot be"
-            " changed; start a new run."
+            f"{directory}: the initial network, the planes and the seed of a run cannot be changed; start a new run."
         )
     require_material(after, game)
     _require_repeatable(directory, before, after)
@@ -185,7 +191,7 @@ def _changed_config(
 
 def _fixed_settings(config: RunConfig) -> tuple[object, ...]:
     """The settings that a run keeps."""
-    return config.network, config.training.initial_network, config.training.planes, config.training.seed
+    return config.training.initial_network, config.training.planes, config.training.seed
 
 
 def _require_repeatable(directory: Path, before: RunConfig, after: RunConfig) -> None:
