@@ -38,6 +38,8 @@ FILTERS = {32: 0, 48: 0, 64: 0, 96: 480}
 LEAST_POSITIONS = 80_000
 """Positions that a budget should pay for before a network gets more filters. In 9x9 Go, 4x48 was stronger than 6x64 by
 199 Elo when 6x64 had learned from 23,000 positions, and by 83 Elo at some 37,000 (docs/log.md)."""
+GO_SEARCH = {"c_init": 1.1, "unvisited_reduction": 0.3}
+"""Narrower than in other games, about as in KataGo: some 80 Elo in 9x9 Go, where minishogi loses 100 (docs/log.md)."""
 OPERATIONS_PER_CPU_SECOND = 150e9
 """Operations of a network in a CPU-second of a training, its learner included, if a simulation costs an evaluation:
 144e9 in 9x9 Go with 4x48, 197e9 with 6x64."""
@@ -49,6 +51,7 @@ def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str
     - Blocks: enough to see the whole board. Filters: as many as the budget can train (`_num_filters`).
     - Simulations: about fourteen visits for each legal move of a typical position, from 32 to 200, for which self-play
       has time while the learner is busy.
+    - Exploration: as measured in Connect Four, except in Go, where narrower searches are stronger.
     - Temperature: the first half of a typical game, but not longer than in the paper. In Go 1.75 plies for
       each line of the board, which made it stronger.
     - Openings: four games in five begin with random moves, at most 1.4 times the mean length of a random game. Long
@@ -88,6 +91,7 @@ def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str
             "num_simulations": num_simulations,
             "root_noise_alpha": natural_noise_alpha(game),
             "cache_positions": CACHED_POSITIONS,
+            **(GO_SEARCH if owners else {}),
         },
         "selfplay": {
             # A run on a CPU measures the number of games; each GPU is busy with two large batches in turn.
