@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from zerosum._core import __version__
-from zerosum.base.errors import DataError, SettingsError, command_text, nearest
+from zerosum.base.errors import DataError, SettingsError, command_text, counted, nearest
 from zerosum.base.settings import (
     FORMAT_VERSION,
     check,
@@ -251,10 +251,17 @@ def network_words(network: NetworkConfig, shape: NetworkShape) -> str:
 
 
 def _size_words(network: NetworkConfig, shape: NetworkShape) -> str:
-    parameters = num_parameters(network, shape)
-    blocks = f"{network.num_blocks} block{'s' * (network.num_blocks != 1)}"
+    return f"{tower_words(network)}, {num_parameters(network, shape):,} parameters"
+
+
+def tower_words(network: NetworkConfig) -> str:
+    """The residual tower of a network.
+
+    >>> tower_words(NetworkConfig(num_blocks=5, num_filters=64, pooling_interval=2))
+    '5 blocks x 64 filters with global pooling'
+    """
     pooling = " with global pooling" if any(map(network.pools, range(network.num_blocks))) else ""
-    return f"{blocks} x {network.num_filters} filters{pooling}, {parameters:,} parameters"
+    return f"{counted(network.num_blocks, 'block')} x {counted(network.num_filters, 'filter')}{pooling}"
 
 
 def train_text(config: RunConfig, directory: Path, *, minutes: float | None = None, steps: int | None = None) -> str:

@@ -19,14 +19,14 @@ from zerosum.contest.ratings import fit_ratings
 from zerosum.games import Rules, make, start_state
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES, split_name
 from zerosum.games.source_files import OBJECT
-from zerosum.network import NetworkConfig, NetworkShape, load_checkpoint
+from zerosum.network import NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoints_to_play, list_checkpoints, read_info
 from zerosum.network.weights import num_parameters
 from zerosum.play.bundled import is_bundled, read_card
 from zerosum.play.contestant import RANDOM, Contestant, SearchContestant, rollouts
 from zerosum.play.player import Player, load_player
 from zerosum.replay.shards import MANIFEST, read_manifest
-from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word, train_text
+from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word, tower_words, train_text
 from zerosum.run.game_import import game_of_records
 from zerosum.run.held_out import HeldOutFile, held_out_table
 from zerosum.run.metrics import MetricsRow, read_metrics
@@ -335,7 +335,7 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     size = "" if parameters is None else f", {parameters:,} parameters"
     grown = f", grown in stages ({network.growth})" if network.growth else ""
     begun = f", begun with {config.training.initial_network}" if config.training.initial_network else ""
-    say(f"  network {_tower_words(network)}{size}{grown}{begun}")
+    say(f"  network {tower_words(network)}{size}{grown}{begun}")
     if parameters is not None:
         write_json(_figure_json("parameters", run=str(run), value=parameters))
     strength = Strength(run, None, config)
@@ -372,11 +372,6 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         say(f"As an engine of a board program: {command_from_anywhere(protocol, run)}")
 
 
-def _tower_words(network: NetworkConfig) -> str:
-    """The size of a network's residual tower."""
-    return f"{counted(network.num_blocks, 'block')} x {counted(network.num_filters, 'filter')}"
-
-
 def _size_words(path: Path) -> str:
     """The size of a checkpoint's network; "" if it is damaged."""
     try:
@@ -409,7 +404,7 @@ def _describe_bundled(directory: Path, write: Write, write_json: Write) -> None:
     card, info = read_card(directory), load_checkpoint(directory).info
     network, parameters = info.network, num_parameters(info.network, info.shape)
     write(f"{info.full_name}: a network of the package, {directory}")
-    write(f"  network {_tower_words(network)}, {parameters:,} parameters")
+    write(f"  network {tower_words(network)}, {parameters:,} parameters")
     speed = f", {card.evaluations_per_second:,} evaluations a CPU-second" if card.evaluations_per_second else ""
     write(f"  {card.budget} of training{speed}, code of {card.date}:")
     for command in card.commands:
@@ -433,7 +428,7 @@ def _describe_checkpoint(path: Path, write: Write, write_json: Write) -> None:
         f" {info.created_at}"
     )
     parameters = num_parameters(network, info.shape)
-    write(f"  {_tower_words(network)}, {parameters:,} parameters")
+    write(f"  {tower_words(network)}, {parameters:,} parameters")
     for metric, value in (("step", info.step), ("parameters", parameters)):
         write_json(_figure_json(metric, checkpoint=str(path), value=value))
     for name, value in info.training.items():
