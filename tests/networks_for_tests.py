@@ -22,9 +22,7 @@ from zerosum.replay import GameRecord
 F32_TOLERANCE = 1e-5
 BF16_TOLERANCE = 0.05
 
-SMALL = NetworkConfig(
-    num_blocks=2, num_filters=8, pooling_interval=2, policy_filters=4, value_filters=2, value_hidden=8
-)
+SMALL = NetworkConfig(num_blocks=2, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
 
 
 def with_opinions(checkpoint: Checkpoint, *, seed: int) -> Checkpoint:
@@ -174,6 +172,7 @@ EVERY_ARCHITECTURE = {
     ),
     "scalar, another board": make_info(dataclasses.replace(SMALL, value_head="scalar"), board_shape=(4, 5)),
     "a head that only trains": make_info(dataclasses.replace(SMALL, ownership_head=True)),
+    "global pooling": make_info(dataclasses.replace(SMALL, pooling_interval=1)),
     "larger": make_info(NetworkConfig(num_blocks=4, num_filters=32)),
     "planes": make_info(dataclasses.replace(SMALL, policy_head="planes"), board_shape=(5, 6), num_actions=90),
     "bare heads": make_info(

@@ -80,7 +80,7 @@ def test_the_answers_tell_positions_apart():
     info = make_info(dataclasses.replace(SMALL, value_head="scalar"))
     logits, values, _ = plain_answer(make_checkpoint(info), make_leaves(info, 64))
     assert logits.std() > 10 * BF16_TOLERANCE
-    assert values.std() > 3 * BF16_TOLERANCE
+    assert values.std() > 4 * BF16_TOLERANCE
 
 
 @pytest.mark.parametrize("make", [TorchEvaluator, lambda c: OpenVinoEvaluator(c, num_streams=2, batch_size=16)])

@@ -27,7 +27,14 @@ OWNERSHIP = dataclasses.replace(SMALL, ownership_head=True)
 GAME = "go(size=5, komi=0.5)"
 
 
-@pytest.mark.parametrize("network", [OWNERSHIP, dataclasses.replace(OWNERSHIP, num_filters=16, policy_head="planes")])
+@pytest.mark.parametrize(
+    "network",
+    [
+        OWNERSHIP,
+        dataclasses.replace(OWNERSHIP, num_filters=16, policy_head="planes"),
+        dataclasses.replace(OWNERSHIP, pooling_interval=2),
+    ],
+)
 def test_numpy_says_what_torch_says(network: Any) -> None:
     checkpoint = make_checkpoint(make_info(network, num_actions=42, board_shape=(6, 7)))
     planes = make_leaves(checkpoint.info, 9).planes()

@@ -39,7 +39,7 @@ LEAST_POSITIONS = 80_000
 """Positions that a budget should pay for before a network gets more filters. In 9x9 Go, 4x48 was stronger than 6x64 by
 199 Elo when 6x64 had learned from 23,000 positions, and by 83 Elo at some 37,000 (docs/log.md)."""
 GO_SEARCH = {"c_init": 1.1, "unvisited_reduction": 0.3}
-"""Narrower than in other games, about as in KataGo: some 80 Elo in 9x9 Go, where minishogi loses 100 (docs/log.md)."""
+"""Narrower than in other games, about as in KataGo; minishogi loses by narrower searches (docs/log.md)."""
 OPERATIONS_PER_CPU_SECOND = 150e9
 """Operations of a network in a CPU-second of a training, its learner included, if a simulation costs an evaluation:
 144e9 in 9x9 Go with 4x48, 197e9 with 6x64."""
