@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -40,32 +39,6 @@ def test_a_share_of_the_games_begins_at_positions_of_earlier_games(name: str) ->
         assert not any(len(record.ply(index).target) for index in range(num_plies))
         assert fault_by_rules(task.game, record) == ""
     assert len({num_opening_plies(record) for record in begun}) > 2
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_random_moves_follow_a_position_of_the_archive(name: str) -> None:
-    task = new_task(name)
-    records = list(play(task, 30)[1].values())
-    earlier = {tuple(record.plies["action"].tolist()) for record in records}
-    archive_only = replace(CONFIG, archive_share=1.0, archive_plies=2)
-    worker = SelfplayWorker(replace(new_task(name, config=archive_only), archive=Archive(records)))
-    ended = list[GameRecord]()
-    while len(ended) < 90:
-        ended += worker.play_batch()
-    added: Counter[int] = Counter()
-    for record in ended:
-        actions, num_plies = record.plies["action"].tolist(), num_opening_plies(record)
-        assert fault_by_rules(task.game, record) == "" and num_plies < record.num_plies
-        assert len(record.ply(num_plies).target), "the position after them is learned from"
-        known = max(plies for plies in range(num_plies + 1) if _begins(earlier, actions[:plies]))
-        added[num_plies - known] += 1
-        earlier.add(tuple(actions))
-    assert set(added) == {0, 1, 2}
-
-
-def _begins(games: set[tuple[int, ...]], actions: list[int]) -> bool:
-    """Whether a game that went on after these moves begins with them."""
-    return any(list(game[: len(actions)]) == actions and len(game) > len(actions) for game in games)
 
 
 def test_without_a_share_no_game_begins_elsewhere() -> None:

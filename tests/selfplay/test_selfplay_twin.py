@@ -71,7 +71,6 @@ def drawn(rng: random.Random) -> dict[str, Any]:
         reuse_in_full_searches=rng.random() < 0.5,
         stages=rng.choice(["", "3/9/0.4@0, 7/2/0.7@0.4"]),
         archive_share=rng.choice([0.0, 0.4]),
-        archive_plies=rng.choice([0, 3]),
         resign_false_positives=rng.choice([None, 0.3]),
         resign_played_out_share=0.5,
     )

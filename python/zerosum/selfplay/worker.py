@@ -20,7 +20,7 @@ from zerosum.evaluators import Evaluator, answer
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import drawn_start, measure_game
 from zerosum.network import Checkpoint
-from zerosum.replay.records import GameHeader, GameRecord, PackedPly, PlyFlag, RunningGame, unpacked_ply
+from zerosum.replay.records import GameHeader, GameRecord, PackedPly, PlyFlag, RunningGame
 from zerosum.search import SearchConfig, new_search
 from zerosum.selfplay.alpha_beta import AlphaBetaGame, depth_at, depth_stages
 from zerosum.selfplay.archive import Archive, ArchivedPosition, begins_in_archive
@@ -38,6 +38,7 @@ class SelfplayConfig:
         "decided_plies": 5,
         "decided_simulations": 4,
         "decided_share": 0.1,
+        "archive_plies": 0,
     }
 
     num_workers: int | None = setting(
@@ -85,13 +86,6 @@ class SelfplayConfig:
         " (Go-Exploit, arXiv 2302.12359; paper: 0); only with threads (training.workers), not on a cluster",
         low=0.0,
         high=1.0,
-    )
-    archive_plies: int = setting(
-        0,
-        "largest number of random moves after a position of archive_share, each number from 0 equally likely, for"
-        " positions that self-play would not reach by itself",
-        low=0,
-        high=65535,
     )
     full_search_share: float = setting(
         0.25,
@@ -453,15 +447,9 @@ class SelfplayWorker:
         return task.archive.draw(seed=task.seed, game_id=game_id)
 
     def _archived_opening(self, header: GameHeader, actions: Sequence[int]) -> tuple[State, Sequence[PackedPly]]:
-        """The position after the moves of an earlier game and some random ones, and these moves."""
-        task, game, game_id = self._task, self._task.game, header.game_id
-        start = start_state(game, header.start)
-        state, opening = game.play_opening(start, actions, game_id)
-        if num_plies := int(uniform(task.seed, game_id, 0, "plies after archive") * (task.config.archive_plies + 1)):
-            _, more = game.draw_opening(state, num_plies, task.seed, game_id)
-            actions = [*actions, *(unpacked_ply(ply).action for ply in more)]
-            state, opening = game.play_opening(start, actions, game_id)
-        return state, opening
+        """The position after the moves of an earlier game, and these moves."""
+        game = self._task.game
+        return game.play_opening(start_state(game, header.start), actions, header.game_id)
 
     def _opening(self, header: GameHeader) -> tuple[State, Sequence[PackedPly]]:
         """The position of a new game's first search, and the random moves before it, if it has any."""
