@@ -22,10 +22,13 @@ import zerosum
 from runs_for_tests import SETTINGS, train_a_little
 from zerosum._core import core_game_names
 from zerosum.cli import app
+from zerosum.games import make
 from zerosum.games.rules import find_game
 from zerosum.run import settings_page
 from zerosum.run.config import load_preset
+from zerosum.run.defaults import default_settings
 from zerosum.run.training import train
+from zerosum.search import SearchConfig
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
@@ -185,6 +188,13 @@ def test_what_the_docs_teach_is_public_and_documented() -> None:
         for name in names:
             found = getattr(importlib.import_module(module), name)
             assert not (callable(found) or isinstance(found, type)) or found.__doc__, f"{module}.{name}"
+
+
+def test_the_page_of_settings_has_what_one_game_alone_changes() -> None:
+    rows = [line.split("|") for line in settings_page.page().splitlines() if line.startswith(("| game |", "| go9 |"))]
+    values = {name.strip(): value.strip() for name, value in zip(*rows, strict=True)}
+    search = default_settings(make("go9"), minutes=settings_page.DEFAULT_MINUTES, num_cores=2)["search"]
+    assert values["`search.c_init`"] == str(search["c_init"]) != str(SearchConfig().c_init)
 
 
 def test_the_page_of_settings_is_the_codes(monkeypatch: pytest.MonkeyPatch) -> None:

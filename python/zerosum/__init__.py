@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from zerosum.games.rules import parse_action as parse_action
     from zerosum.games.rules import state_after as state_after
     from zerosum.play.analysis import Analysis as Analysis
-    from zerosum.play.analysis import Analysis as AnalysisReport
     from zerosum.play.player import Player as Player
     from zerosum.play.player import load_player as load
     from zerosum.report.curves import curves as curves
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analysis",
-    "AnalysisReport",
     "DataError",
     "Game",
     "GameError",
@@ -64,7 +62,6 @@ __all__ = [
 
 _PLACES = {
     "Analysis": "zerosum.play.analysis.Analysis",
-    "AnalysisReport": "zerosum.play.analysis.Analysis",
     "DataError": "zerosum.base.errors.DataError",
     "Game": "zerosum.games.python_game.Game",
     "GameError": "zerosum.base.errors.GameError",

@@ -29,7 +29,7 @@ def last(*args: object, **kwargs: object) -> Analysis:
 
 
 def test_it_is_the_front_doors() -> None:
-    assert zerosum.analyse is analyse and zerosum.AnalysisReport is zerosum.Analysis is Analysis
+    assert zerosum.analyse is analyse and zerosum.Analysis is Analysis
 
 
 def test_the_last_report_has_a_limit_and_says_what_was_found() -> None:

@@ -478,6 +478,7 @@ def test_a_match_goes_on_with_the_games_it_has() -> None:
         on_game=lambda game: seen.append(game.index),
     )
     assert rest.games == whole.games and sorted(seen) == [1, 4, 5, 9]
+    assert whole.evaluations[0] > 0 and rest.evaluations == (0, 0), "those of the earlier games are not known"
 
 
 def ended(results: dict[int, float]) -> list[PlayedGame]:

@@ -33,6 +33,13 @@ def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError):
+        write_durably(tmp_path / "folder", b"content")
+    assert list(tmp_path.iterdir()) == [tmp_path / "folder"]
+
+
 def test_text_is_written_as_it_is(tmp_path: Path) -> None:
     replace_durably(tmp_path / "file", "ä\n")
     append_line(tmp_path / "file", "ö")

@@ -239,6 +239,32 @@ def test_an_export_into_a_missing_folder_names_it(zero: Command, learned: Path, 
     assert answer.status == 2 and f"the folder {tmp_path / 'nowhere'} does not exist" in answer.err
 
 
+def test_an_export_replaces_networks_alone(zero: Command, learned: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    for command in (("export", learned, notes), ("report", learned, "--quick", "--out", notes)):
+        answer = zero(*command)
+        assert answer.status == 2 and f"{notes} exists and does not end in ." in answer.err
+        assert zero(*command[:-1], tmp_path).err.startswith(f"zerosum: {tmp_path} is a folder")
+    assert notes.read_text() == "mine" and list(tmp_path.iterdir()) == [notes]
+    for _ in range(2):
+        assert zero("export", learned, tmp_path / "net.onnx").status == 0
+
+
+def test_a_run_goes_on_by_its_name(zero: Command, learned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(learned.parent)
+    monkeypatch.setenv("ZEROSUM_RUNS", str(learned.parent))
+    learned.rename("mine")
+    try:
+        monkeypatch.chdir("mine")
+        for words in (("train", "mine"), ("train", "tictactoe", "--run", "mine")):
+            answer = zero(*words)
+            assert answer.status == 0 and f"in {learned.parent / 'mine'} for 2 learner steps" in answer.out
+        assert not Path("mine").exists()
+    finally:
+        (learned.parent / "mine").rename(learned)
+
+
 def test_info_says_what_a_used_up_run_needs_to_go_on(zero: Command, learned: Path) -> None:
     assert f"`zerosum train tictactoe --run {learned} --steps 4` goes on." in zero("info", learned).out
 
@@ -248,6 +274,7 @@ def test_a_budget_in_minutes_is_used_up_too(tmp_path: Path) -> None:
     config = new_config(zerosum.make("tictactoe"), "tictactoe", minutes=5)
     assert larger_budget(config, []) == larger_budget(config, [row]) == {}
     assert larger_budget(config, [replace(row, minutes=4.76)]) == {"minutes": 10.0}
+    assert larger_budget(config, [replace(row, minutes=31.5)]) == {"minutes": 63.0}, "its budget was lowered since"
 
 
 def test_a_command_is_told_as_it_can_be_typed_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

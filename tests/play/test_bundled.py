@@ -122,7 +122,12 @@ def test_a_game_without_a_run_is_evaluated_described_and_exported_by_the_network
         assert zero("export", "connect4", "net.onnx").status == 0 and Path("net.onnx").stat().st_size > 100_000
     described = zero("info", "connect4").out
     card = bundled.read_card(PACKAGED / "connect4")
-    assert card.command in described and card.rating in described
+    assert card.command in described and f"{card.rating} at {card.played}, with random play at 0" in described
+    assert "simulations a move\n" in zero("info", "go9").out, "points against an opponent are on no scale"
+    assert load_player("connect4", num_simulations=4).step
     assert f"--run {PACKAGED}" not in described, "a training belongs into a run of one's own"
+    served: list[object] = []
+    monkeypatch.setattr("zerosum.web.server.serve", lambda house, **_: served.append(house))
+    assert zero("web", "connect4").status == 0 and len(served) == 1
     refused = zero("export", "hex(size=5)", "net.onnx")
     assert refused.status and "No run in" in refused.err and "train one" in refused.err

@@ -19,7 +19,8 @@ from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_w
 from zerosum.network.checkpoint import read_info
 from zerosum.play.choice import Players, choose_player, describe_network, game_at, open_player
 from zerosum.play.own_contestants import parse_player
-from zerosum.play.runs import find_run, network_at, newest_run, require_run
+from zerosum.play.player import load_player
+from zerosum.play.runs import find_run, network_at, newest_run, require_run, run_to_write
 from zerosum.protocols.gtp import GtpEngine
 
 CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")
@@ -137,10 +138,21 @@ def test_one_rule_for_who_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert open_player("", game="connect4").sentence == f"Playing with the newest run, {run}, step 7."
     assert find_run("connect4") == find_run("mine") == require_run("mine") == run
     assert find_run("") is find_run("nobody") is None
+    assert load_player("connect4").step == load_player("mine").step == 7
     (tmp_path / "connect4").mkdir()
     assert find_run("connect4") == run, "a directory of that name that holds no run"
     local = save_run(tmp_path, "connect4", "connect4", at=2_000).parents[1]
     assert find_run("connect4") == local.relative_to(tmp_path), "a run's path goes before a game's name"
+
+
+def test_a_run_to_write_is_named_as_one_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = save_run(tmp_path / "runs", "mine", "connect4", at=1_000).parents[1].relative_to(tmp_path)
+    assert run_to_write(Path("mine")) == run == find_run("mine")
+    assert run_to_write(run) == run and run_to_write(run.absolute()) == run.absolute()
+    assert run_to_write(Path("new")) == Path("new")
+    Path("mine").mkdir()
+    assert run_to_write(Path("mine")) == Path("mine"), "a path goes before a run's name"
 
 
 def test_info_is_read_without_weights(tmp_path: Path) -> None:

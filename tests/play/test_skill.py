@@ -125,6 +125,8 @@ def test_levels_are_measured_on_the_ladder(tmp_path: Path) -> None:
         "tictactoe", "rollouts", settings, skills=(0, 15), opponents=opponents, results=results, say=said.append
     )
     assert again == found and len(said) - played == 2, "nothing is played twice"
+    with pytest.raises(SettingsError, match="a level needs games, and --games is 0"):
+        measure_levels("tictactoe", "rollouts", LadderSettings(num_games=0), opponents=opponents)
 
 
 def test_a_player_with_a_skill() -> None:

@@ -28,7 +28,7 @@ def test_two_cores_are_no_faster_than_the_one_that_learns() -> None:
 def test_a_forecast_is_a_sentence() -> None:
     assert str(dataclasses.replace(ONE_CORE, steps=700_000, evaluations=6e9)) == (
         "at what was measured here, 100 evaluations and 10 samples a second, 700,000 learner steps take at most"
-        " 694 days (6e+09 evaluations, 4e+02 samples)"
+        " 694 days (6,000,000,000 evaluations, 400 samples)"
     )
 
 

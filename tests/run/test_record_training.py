@@ -81,6 +81,13 @@ def all_games(run: Path) -> list[GameRecord]:
         store.close()
 
 
+def test_a_run_without_games_is_not_begun(tmp_path: Path) -> None:
+    for source in ("records", "games"):
+        with pytest.raises(RunError, match="has no games to learn from: .* --set training.source=selfplay"):
+            train(GAME, tmp_path / "run", overrides=[*SETTINGS, "training.steps=5", f"training.source={source}"])
+    assert not (tmp_path / "run").exists()
+
+
 # ---- what is learned from
 
 

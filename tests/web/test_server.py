@@ -191,6 +191,8 @@ def test_a_page_that_may_train_makes_the_directory_of_runs(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("zerosum.web.server.serve", lambda house, **_: served.append(house.trainings))
     assert zero("web").status == 0 and not Path("runs").exists()
+    (tmp_path / "empty").write_text("")
+    assert "empty" in zero("web", "empty").err
     assert zero("web", "--train").status == 0
     with pytest.raises(SettingsError, match="no directory for new runs is given: .* `zerosum web --train`"):
         served[0]._new_directory("mine")

@@ -65,6 +65,7 @@ class Match:
         self._plan, self._game, self._players = plan, plan.game, plan.players
         self._schedule, self._openings = plan.schedule, plan.openings
         self._games = {ended.index: ended for ended in played if ended.index < self._schedule.num_games}
+        self._has_earlier_games = bool(self._games)
         self._ahead = iter([index for index in range(self._schedule.num_games) if index not in self._games])
         self._inbox: Inbox = queue.SimpleQueue()
         self._boards: dict[int, _Board] = {}
@@ -129,8 +130,8 @@ class Match:
                 counted[schedule.pairing(index)].append(self._games[index])
             else:
                 num_others[schedule.pairing(index)] += 1
-        # Evaluations of a player in several pairings are not counted by opponent.
-        seats = () if self._plan.is_tournament else self._seats
+        # Evaluations of a player in several pairings are not counted by opponent, those of earlier games not at all.
+        seats = () if self._plan.is_tournament or self._has_earlier_games else self._seats
         evaluations = [seat.evaluations for seat in seats]
         return tuple(
             MatchResult(

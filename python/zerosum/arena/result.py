@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from zerosum.arena.played import FAILURES, PlayedGame
+from zerosum.base.errors import counted
 from zerosum.contest.ratings import PairScore
 from zerosum.contest.sprt import MatchStatistics, Sprt, Tally, count_results, match_statistics
 
@@ -22,7 +23,8 @@ class MatchResult:
     After an early stop the other finished games are mostly short, which would bias the result.
     """
     evaluations: tuple[int, int]
-    """Positions that the evaluators of first and second evaluated, unfinished games included."""
+    """Positions that the evaluators of first and second evaluated, unfinished games included; 0 if that is not known of
+    all games, as in a match that went on after a stop."""
     sprt: Sprt | None = None
     """The test that may end the match early."""
     num_others: int = 0
@@ -88,7 +90,7 @@ class MatchResult:
             f"{'moving second':<14} {self.tally(player=1)}",
             *([f"{'failures':<14} {'; '.join(found)}"] if (found := self.failures()) else []),
             *([f"{'not counted':<14} {self._others()}"] if self.num_others else []),
-            f"{self.num_distinct} different games of {self.mean_plies:.1f} plies"
+            f"{counted(self.num_distinct, 'different game')} of {self.mean_plies:.1f} plies"
             + (", {:,} and {:,} evaluations".format(*self.evaluations) if any(self.evaluations) else ""),
         ]
         title = f"{self.first} against {self.second}: {self.score:.1%} of {len(self.games)} games"

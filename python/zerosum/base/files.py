@@ -27,9 +27,13 @@ def write_durably(path: Path, content: bytes) -> None:
     """Write a file so that a power cut leaves it complete or as it was before. Raises OSError."""
     unfinished = path.with_name(f".{path.name}{UNFINISHED}")
     unfinished.unlink(missing_ok=True)
-    with synced(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:  # O_EXCL: never write through a link
-        write_all(file, content)
-    os.replace(unfinished, path)
+    try:
+        with synced(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:  # O_EXCL: never write through a link
+            write_all(file, content)
+        os.replace(unfinished, path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
     sync_directory(path.parent)
 
 

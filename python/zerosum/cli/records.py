@@ -83,6 +83,7 @@ def generate(
 ) -> None:
     """Have engines play games to learn from, with their evaluations; the same command continues after a stop."""
     from zerosum.play.entries import Entry
+    from zerosum.play.runs import run_to_write
     from zerosum.run.generation import GenerationSettings, generate_games
 
     settings = GenerationSettings(
@@ -92,7 +93,7 @@ def generate(
         Entry.parse(word, [value for text in set_ or [] if (value := _setting_of(side, text)) is not None])
         for side, word in (("first", first), ("second", second or first))
     ]
-    counts = generate_games(game, entries[0], entries[1], run, settings, say=say)
+    counts = generate_games(game, entries[0], entries[1], run_to_write(run), settings, say=say)
     print(counts)
     if counts.is_interrupted:
         say("Interrupted: the same command goes on.")

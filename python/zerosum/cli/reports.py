@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from zerosum.cli.application import app
-from zerosum.cli.words import RUN_HELP, require_folder, require_pairs_option, say, seed_option
+from zerosum.cli.words import RUN_HELP, require_pairs_option, require_target, say, seed_option
 
 Runs = Annotated[list[str], typer.Argument(help=f"One or more. {RUN_HELP}", show_default=False)]
 
@@ -26,7 +26,7 @@ def report(
     from zerosum.play.runs import require_run
     from zerosum.report.page import write_page
 
-    require_folder(out)
+    require_target(out, ".html")
     for finding in write_page([require_run(run) for run in runs], out, has_probes=not quick, say=say):
         print(printable(finding.text))
     print(f"The page is {out}: open it in a browser.")
@@ -41,7 +41,7 @@ def plot(
     from zerosum.play.runs import require_run
     from zerosum.report.curves import curves
 
-    require_folder(out)
+    require_target(out)
     curves(*map(require_run, runs)).save(out)
     print(f"{out} has the curves.")
 
@@ -70,6 +70,6 @@ def compare(
     from zerosum.report.comparison import compare_runs
 
     if out is not None:
-        require_folder(out)
+        require_target(out, ".html")
     paths = [require_run(run) for run in runs]
     compare_runs(paths, num_games=games, num_simulations=simulations, out=out, seed=seed, write=print, say=say)

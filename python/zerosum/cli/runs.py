@@ -15,8 +15,8 @@ from zerosum.cli.words import (
     PlayerGame,
     RunArgument,
     Simulations,
-    require_folder,
     require_pairs_option,
+    require_target,
     seed_option,
 )
 
@@ -89,7 +89,7 @@ def export(
     from zerosum.network import load_checkpoint
     from zerosum.play.bundled import require_network
 
-    require_folder(file)
+    require_target(file, ".onnx")
     checkpoint = load_checkpoint(require_network(run))
     export_network(checkpoint, file)
     print(f"{file}: the network of step {checkpoint.info.step:,} for {checkpoint.info.full_name}.")

@@ -92,7 +92,8 @@ def train(
 ) -> None:
     """Learn a game from its rules alone, or from records; or continue a run (name it or its store, not the game)."""
     from zerosum.base.errors import SettingsError, command_text
-    from zerosum.play.runs import runs_directory
+    from zerosum.games.rules import is_game_name
+    from zerosum.play.runs import run_to_write, runs_directory
     from zerosum.run.config import asked_settings, directory_name
     from zerosum.run.dry_run import dry_run as print_plan
     from zerosum.run.given_game import recorded_game
@@ -109,8 +110,10 @@ def train(
         run = run or runs_directory() / store_name(game)
         fetch_run(game, run, report=print)
         game = recorded_game(run)
-    if run is None and (Path(game) / "config.toml").is_file():
-        run, game = Path(game), recorded_game(Path(game))
+    run = run and run_to_write(run)
+    named = run_to_write(Path(game))
+    if run is None and (named / "config.toml").is_file() and (named == Path(game) or not is_game_name(game)):
+        run, game = named, recorded_game(named)
     directory = run or runs_directory() / directory_name(game)
     overrides = [
         *(set_ or []),
@@ -167,6 +170,7 @@ def import_(
     ] = "",
 ) -> None:
     """Import games of people or programs into a run, with results and evaluations, to learn from them."""
+    from zerosum.play.runs import run_to_write
     from zerosum.run.game_import import import_games
 
     def progress(text: str) -> None:
@@ -175,7 +179,7 @@ def import_(
 
     counts = import_games(
         files,
-        run,
+        run_to_write(run),
         game=game,
         format=format or None,
         complain=lambda sentence: say(f"zerosum: {sentence}"),

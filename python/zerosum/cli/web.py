@@ -58,7 +58,8 @@ def web(
         raise SettingsError(
             f"the web pages need the package {error.name}, which is not installed: pip install 'zerosum[web]'."
         ) from None
-    from zerosum.play.runs import require_run, runs_directory
+    from zerosum.play.bundled import is_bundled, require_network
+    from zerosum.play.runs import network_at, runs_directory
     from zerosum.web.library import Library, own_game_of
     from zerosum.web.limits import Limits
     from zerosum.web.server import new_house, serve
@@ -72,7 +73,11 @@ def web(
                 f"the directory of runs {usual.absolute()} cannot be made: {error.strerror or error}. Make it, or name"
                 " another one in ZEROSUM_RUNS."
             ) from None
-    paths = [require_run(word) for word in runs] if runs else [usual] if usual.is_dir() else []
+    paths = [require_network(word) for word in runs] if runs else [usual] if usual.is_dir() else []
+    paths = [path for path in paths if not is_bundled(path)]  # the pages offer every network of the package
+    for path in paths:
+        if path.is_file():
+            network_at(path)  # raises for a file that is no checkpoint
     own_games = list(dict.fromkeys([*(game or []), *(name for path in paths if (name := own_game_of(path)))]))
     for name in own_games:
         if not name.startswith(OPENSPIEL):

@@ -52,12 +52,16 @@ def require_pairs_option(games: int) -> int:
     return games
 
 
-def require_folder(file: Path) -> None:
-    """Refuse a file to write whose folder does not exist."""
+def require_target(file: Path, suffix: str = "") -> None:
+    """Refuse a file to write that is a folder or whose folder does not exist, and to replace one of another suffix."""
     from zerosum.base.errors import SettingsError
 
     if not file.absolute().parent.is_dir():
         raise SettingsError(f"the folder {file.absolute().parent} does not exist: make it, or name another file.")
+    if file.is_dir():
+        raise SettingsError(f"{file} is a folder: name a file in it.")
+    if file.exists() and suffix not in ("", file.suffix.lower()):
+        raise SettingsError(f"{file} exists and does not end in {suffix}, so it stays as it is: name another file.")
 
 
 def say(sentence: str) -> None:

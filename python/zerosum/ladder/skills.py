@@ -43,8 +43,10 @@ def measure_levels(
         say: Receives messages meanwhile.
 
     Raises:
-        ZerosumError: as `zerosum.ladder.command.place`; the player has no search.
+        ZerosumError: as `zerosum.ladder.command.place`; the player has no search; no games are asked for.
     """
+    if not settings.num_games:
+        raise SettingsError("a level needs games, and --games is 0: give an even number of at least 2.")
     _require_search(word)
     game, network, placements = make(game_name), "", list[Placement]()
     with TemporaryDirectory() as directory:

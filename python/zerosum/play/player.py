@@ -31,6 +31,7 @@ from zerosum.games.source_files import OBJECT, differing, kept_name, rules_files
 from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
 from zerosum.network.checkpoint import require_encoder
 from zerosum.play.analysis import Analysis
+from zerosum.play.bundled import require_network
 from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.fit import rules_for
 from zerosum.play.runs import split_player
@@ -202,6 +203,7 @@ def load_player(
 ) -> Player:
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
 
+    In place of a path, `path` may be a run's name or a game, as in commands: its newest run, or the package's network.
     It searches with the run's settings, and with `num_simulations` per move if given. `precision` is that of the
     network's evaluations (`evaluators.backends.Precision`). `game` ("path.py:Class", an
     object or its rules) is needed only for a game of your own whose checkpoint lies outside of its run, or whose
@@ -214,7 +216,7 @@ def load_player(
         GameError: the game is unknown or cannot be loaded.
         SettingsError: a setting is out of range, or the backend cannot be used.
     """
-    path = Path(path)
+    path = require_network(path) if isinstance(path, str) else path
     checkpoint, run = load_checkpoint(path), read_run_config(path)
     info = checkpoint.info
     game = game or learned_game(path, info)

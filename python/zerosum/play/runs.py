@@ -44,6 +44,12 @@ def find_run(word: str, *, runs: Path | None = None) -> Path | None:
     return path if word and path.exists() else None
 
 
+def run_to_write(path: Path, *, runs: Path | None = None) -> Path:
+    """The directory of a run to begin or to go on with: the path, or one of this name in `runs` if the path is new."""
+    named = (runs or runs_directory()) / path
+    return named if named.is_dir() and not path.exists() else path
+
+
 def split_player(text: str) -> tuple[str, int | None]:
     """The player's word, and the number after the @, if there is one."""
     match = re.fullmatch(r"(.+)@(\d+)", text)

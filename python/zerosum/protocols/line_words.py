@@ -119,6 +119,8 @@ def read_go(argument: str, position: Position, *, tell: Callable[[str], None]) -
                 tell(f"go searchmoves: {shown(word)} is not a legal move and is ignored ({near}).")
             else:
                 chosen.append(action)
+        elif word in NUMBERS:
+            tell(f"go: {word} without a whole number is ignored.")
         else:
             tell(f"go: unknown word {shown(word)} is ignored.")
     return GoWords(numbers, frozenset(flags), None if chosen is None else tuple(dict.fromkeys(chosen)))

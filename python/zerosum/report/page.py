@@ -9,8 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import TypeVar
 
-from zerosum.base.errors import ZerosumError, counted, printable
-from zerosum.base.files import replace_durably, writing
+from zerosum.base.errors import DataError, ZerosumError, counted, printable
+from zerosum.base.files import replace_durably
 from zerosum.games import Rules, make, start_state
 from zerosum.games.picture import svg
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
@@ -79,16 +79,17 @@ def write_page(
         say: Gets a sentence for each part that is left out.
 
     Raises:
-        DataError: a directory is not a run.
+        DataError: a directory is not a run, or the page cannot be written.
         SettingsError: matplotlib is not installed.
-        RunError: the page cannot be written.
     """
     drawings.figure(1)  # raises without matplotlib, before runs are read
     runs = [read_run(path) for path in paths[:MOST_RUNS]]
     page = Page(runs, has_probes=has_probes, say=say)
     text = page.html(title or ", ".join(run.name for run in runs))
-    with writing(out.absolute().parent):
+    try:
         replace_durably(out, text)
+    except OSError as error:
+        raise DataError(f"{out} cannot be written: {error.strerror or error}.") from error
     return page.found[0]
 
 

@@ -51,8 +51,13 @@ class Forecast:
         return (
             f"at what was measured here, {self.evaluations_per_second:,.0f} evaluations and"
             f" {self.samples_per_second:,.0f} samples a second, {self.steps:,} learner steps take at most"
-            f" {duration(self.seconds)} ({self.evaluations:.2g} evaluations, {self.samples:.2g} samples)"
+            f" {duration(self.seconds)} ({_two_digits(self.evaluations)} evaluations,"
+            f" {_two_digits(self.samples)} samples)"
         )
+
+
+def _two_digits(number: float) -> str:
+    return f"{float(f'{number:.2g}'):,.0f}"
 
 
 def duration(seconds: float) -> str:

@@ -39,6 +39,33 @@ SAMPLE_EVALUATIONS = 3
 """Cost of learning from a sample, forward and backward, in evaluations. Rating games take a share of the total."""
 
 
+def require_games(directory: Path, config: RunConfig) -> None:
+    """Check that a run has a store of the games that it is to learn from, unless it plays them itself.
+
+    Raises:
+        RunError: it has none.
+    """
+    if config.training.source != "selfplay" and not _store_of(directory, config).is_dir():
+        raise _no_games(directory, config)
+
+
+def _store_of(directory: Path, config: RunConfig) -> Path:
+    return directory / (RECORDS if config.training.source == "records" else "games")
+
+
+def _no_games(directory: Path, config: RunConfig) -> RunError:
+    """The error of a run without games to learn from."""
+    return RunError(
+        f"{directory} has no games to learn from: "
+        + (
+            "`zerosum import` reads people's, `zerosum generate` has engines play some"
+            if config.training.source == "records"
+            else "training.source=games learns from games that the run has played, and it has played none"
+        )
+        + ". With --set training.source=selfplay it plays its own."
+    )
+
+
 class RecordTraining:
     """One process's part in a run that learns from records."""
 
@@ -60,18 +87,10 @@ class RecordTraining:
     def _open(self, opened: contextlib.ExitStack) -> None:
         """Open the run and continue it; `opened` closes what is to be closed at the end."""
         directory, game, config, report = self._directory, self._game, self._config, self._report
-        is_imported = config.training.source == "records"
-        self._source = RecordSource(directory / (RECORDS if is_imported else "games"), config.replay, report=report)
+        self._source = RecordSource(_store_of(directory, config), config.replay, report=report)
         first = self._source.first_game()
         if first is None:
-            raise RunError(
-                f"{directory} has no games to learn from: "
-                + (
-                    "`zerosum import` reads people's, `zerosum generate` has engines play some."
-                    if is_imported
-                    else "training.source=games learns from games that the run has played, and it has played none."
-                )
-            )
+            raise _no_games(directory, config)
         require_game(first, game.spec)
         self._held_out = self._source.held_out()
         self._parts = self._source.parts

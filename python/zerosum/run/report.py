@@ -391,12 +391,12 @@ def _num_parameters(run: Path, config: RunConfig, game: Rules | None) -> int | N
 
 
 def larger_budget(config: RunConfig, rows: Sequence[MetricsRow]) -> dict[str, Any]:
-    """The arguments of a training that continues the run: twice the budget, if it is used up."""
+    """The arguments of a training that continues the run: twice the budget, or what was used, if it is used up."""
     minutes, seconds, steps = config.training.minutes, config.learning_seconds, config.training.steps
     if rows and minutes is not None and seconds is not None and 60 * rows[-1].minutes >= seconds:
-        return {"minutes": 2 * minutes}
+        return {"minutes": round(2 * max(minutes, rows[-1].minutes), 2)}
     if rows and steps is not None and rows[-1].step >= steps:
-        return {"steps": 2 * steps}
+        return {"steps": 2 * max(steps, rows[-1].step)}
     return {}
 
 
@@ -410,7 +410,8 @@ def _describe_bundled(directory: Path, write: Write, write_json: Write) -> None:
     for command in card.commands:
         write(f"    {command}")
     if card.rating:
-        write(f"  {card.rating} at {card.played}, with random play at 0")
+        scale = ", with random play at 0" if card.rating.startswith("Elo") else ""
+        write(f"  {card.rating} at {card.played}{scale}")
     write(
         f"`{command_text('play', directory)}` plays it, `{command_text('evaluate', directory)}` measures it,"
         f" `{command_text('train', info.full_name)}` learns one of your own."
@@ -432,4 +433,4 @@ def _describe_checkpoint(path: Path, write: Write, write_json: Write) -> None:
     for metric, value in (("step", info.step), ("parameters", parameters)):
         write_json(_figure_json(metric, checkpoint=str(path), value=value))
     for name, value in info.training.items():
-        write(f"  {name}: {value}")
+        write(f"  {name}: {f'{value:.4g}' if isinstance(value, float) else value}")

@@ -55,17 +55,25 @@ def _by_game() -> Iterator[str]:
         name: _flat(default_settings(make(name), minutes=DEFAULT_MINUTES, num_cores=PAGE_CORES))
         for name in core_game_names()
     }
-    names = [name for name in next(iter(found.values())) if len({str(values[name]) for values in found.values()}) > 1]
+    # A setting that some games leave alone has its general default there.
+    usual = {
+        f"{section}.{setting.name}": setting.default
+        for section, config_type in SECTIONS.items()
+        for setting in describe(config_type)
+    }
+    given = dict.fromkeys(name for values in found.values() for name in values)
+    columns = {name: [_number(values.get(name, usual[name])) for values in found.values()] for name in given}
+    columns = {name: cells for name, cells in columns.items() if len(set(cells)) > 1}
     yield "## Defaults by game\n"
     yield (
         f"Without a preset these settings follow from the game's size, here for {DEFAULT_MINUTES:g} minutes on"
         f" {PAGE_CORES} cores of a CPU."
         " Your own game gets them in the same way: `--dry-run` prints them.\n"
     )
-    yield f"| game | {' | '.join(f'`{name}`' for name in names)} |"
-    yield f"|---|{'---|' * len(names)}"
-    for game, values in found.items():
-        yield f"| {game} | {' | '.join(_number(values[name]) for name in names)} |"
+    yield f"| game | {' | '.join(f'`{name}`' for name in columns)} |"
+    yield f"|---|{'---|' * len(columns)}"
+    for number, game in enumerate(found):
+        yield f"| {game} | {' | '.join(cells[number] for cells in columns.values())} |"
     yield ""
 
 

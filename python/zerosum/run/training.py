@@ -32,7 +32,7 @@ from zerosum.network import NetworkShape
 from zerosum.network.weights import policy_remark
 from zerosum.run.config import RunConfig, asked_settings, budget_words, network_words, words_on_preset
 from zerosum.run.given_game import GivenGame
-from zerosum.run.record_training import RecordTraining
+from zerosum.run.record_training import RecordTraining, require_games
 from zerosum.run.run_directory import hold, plan, write_config
 from zerosum.run.selfplay_training import SelfplayTraining
 from zerosum.selfplay.archive import require_no_archive
@@ -92,7 +92,9 @@ def train(
         return plan(directory, given.rules, given.name, preset=preset, asked=asked)
 
     # Refuse what can be refused before the directory is made.
-    _require_cluster(planned(), cluster)
+    config = planned()
+    _require_cluster(config, cluster)
+    require_games(directory, config)
     require_store(store)
     with hold(directory), _stop_on_signals() as stop:
         is_new = not (directory / "config.toml").exists()
