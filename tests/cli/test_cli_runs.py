@@ -265,6 +265,19 @@ def test_a_run_goes_on_by_its_name(zero: Command, learned: Path, monkeypatch: py
         (learned.parent / "mine").rename(learned)
 
 
+def test_info_names_damaged_checkpoints(zero: Command, learned: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(learned, run)
+    *_, older, newest = list_checkpoints(run / "checkpoints")
+    assert "  damaged" not in zero("info", run).out
+    older.write_text("{")
+    weights = newest.with_suffix(".safetensors")
+    weights.write_bytes(weights.read_bytes()[:100])
+    lines = zero("info", run).out.splitlines()
+    damaged = [line.split()[0] for line in lines if line.endswith("  damaged")]
+    assert damaged == [older.name, newest.name]
+
+
 def test_info_says_what_a_used_up_run_needs_to_go_on(zero: Command, learned: Path) -> None:
     assert f"`zerosum train tictactoe --run {learned} --steps 4` goes on." in zero("info", learned).out
 

@@ -358,7 +358,8 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         if rates:
             mean, error = mean_rate(rates)
             line += f"  {mean:.1%} ± {error:.1%} at {rates[0].num_simulations} simulations"
-        say(line + ("  the best, which plays" if [path] == best != checkpoints[-1:] else ""))
+        line += "  the best, which plays" if [path] == best != checkpoints[-1:] else ""
+        say(line + ("  damaged" if _is_damaged(path, whole=path == checkpoints[-1]) else ""))
         for rate in rates:
             write_json(_figure_json("mistake_rate", player=str(path), **asdict(rate)))
     if rates := mistakes.of_step(mistakes.rates[-1].step) if mistakes.rates else []:
@@ -370,6 +371,15 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     say(f"{uses}, `{train_text(config, run, **larger_budget(config, rows))}` goes on.")
     if game is not None and (protocol := PROTOCOLS.get(game.spec.name)):
         say(f"As an engine of a board program: {command_from_anywhere(protocol, run)}")
+
+
+def _is_damaged(path: Path, *, whole: bool) -> bool:
+    """Whether a checkpoint's description is damaged, or any part of the `whole` checkpoint, which takes longer."""
+    try:
+        load_checkpoint(path) if whole else read_info(path)
+    except DamagedCheckpointError:
+        return True
+    return False
 
 
 def _size_words(path: Path) -> str:
