@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from zerosum._core import __version__
-from zerosum.base.errors import DataError, SettingsError, nearest
+from zerosum.base.errors import DataError, SettingsError, nearest, shown
 
 FORMAT_VERSION = 1
 """Format version of the `config.toml` in a run directory."""
@@ -125,6 +125,13 @@ def _refuse_name(config_type: type, name: str, text: str, section: str) -> None:
         )
     known = [field.name for field in dataclasses.fields(typing.cast(Any, config_type))]
     raise SettingsError(f"unknown setting {section}.{name}: {nearest(name, known)}.")
+
+
+def true_or_false(name: str, text: str) -> bool:
+    """The value of a word in a command. Raises SettingsError if it is neither "true" nor "false"."""
+    if text not in ("true", "false"):
+        raise SettingsError(f"{name} is {shown(text)}, expected true or false.")
+    return text == "true"
 
 
 def read_settings(path: Path) -> dict[str, Any]:

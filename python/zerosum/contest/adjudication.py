@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zerosum.base.errors import SettingsError, nearest, shown
+from zerosum.base.settings import true_or_false
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class ResignRule:
             win_rate=_share(words.get("winrate")),
             centipawns=None if "score" not in words else -_count("score", words["score"]),
             num_moves=_count("movecount", words.get("movecount", "1")),
-            both=_truth("twosided", words.get("twosided", "false")),
+            both=true_or_false("twosided", words.get("twosided", "false")),
         )
 
     def is_lost(self, score: Score | None) -> bool:
@@ -262,12 +263,6 @@ def _share(text: str | None) -> float | None:
     if not re.fullmatch(r"\d{1,3}(\.\d{1,9})?", text, re.ASCII):
         raise SettingsError(f"winrate is {shown(text)}, expected percent such as 5.")
     return float(text) / 100
-
-
-def _truth(name: str, text: str) -> bool:
-    if text not in ("true", "false"):
-        raise SettingsError(f"{name} is {shown(text)}, expected true or false.")
-    return text == "true"
 
 
 def _in_a_row(num_moves: int) -> str:

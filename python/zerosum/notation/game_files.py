@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from zerosum.base.errors import DataError
+from zerosum.base.files import UNFINISHED
 from zerosum.games import Rules
 from zerosum.notation import csa, ki2, kif, legality, own_files, pgn, sgf
 from zerosum.notation.record import Record, RecordError
@@ -355,7 +356,7 @@ def write_games(records: Iterable[Record], target: Source, *, format: str | None
     _refuse_ki2(path)
     format = _require_format(format or SUFFIXES.get(path.suffix.lower()), str(path))
     encoding = SHIFT_JIS if path.suffix.lower() == ".kif" else "utf-8"
-    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished = path.with_name(f".{path.name}{UNFINISHED}")
     try:
         with unfinished.open("wb") as stream:
             if format == "kif":

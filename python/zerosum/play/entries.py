@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 from zerosum.base.errors import SettingsError, near, nearest, shown
-from zerosum.base.settings import num_cores, require_known
+from zerosum.base.settings import num_cores, require_known, true_or_false
 from zerosum.contest.adjudication import ResignRule
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
@@ -225,12 +225,6 @@ def _milliseconds(name: str, text: str) -> float:
     return _number(name, text) / 1000
 
 
-def _is_true(name: str, text: str) -> bool:
-    if text not in ("true", "false"):
-        raise SettingsError(f"{name} is {shown(text)}, expected true or false.")
-    return text == "true"
-
-
 def _skill(text: str) -> float:
     try:
         return float(text)
@@ -256,7 +250,7 @@ _TERMS: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "manager": ("manager", lambda _name, text: text),
     "overhead": ("overhead_s", _seconds),
     "timemargin": ("margin_s", _milliseconds),
-    "ponder": ("ponder", _is_true),
+    "ponder": ("ponder", true_or_false),
 }
 """Settings of `Terms`: the field, and the parser of the value."""
 

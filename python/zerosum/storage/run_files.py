@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerosum.base.files import UNFINISHED
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.replay.shards import MANIFEST, read_manifest
 
@@ -16,7 +17,7 @@ CHECKPOINTS = "checkpoints"
 
 # Files of one machine or one process, and those that are made again from others.
 _LOCAL = {"holder.lock", "holder.json", "store.json", "cluster.json", "calibration.json"}
-_LOCAL_SUFFIXES = (".damaged", ".unfinished", ".sqlite", "-journal")
+_LOCAL_SUFFIXES = (".damaged", UNFINISHED, ".sqlite", "-journal")
 _LOCAL_DIRECTORIES = {"tensorboard", *STORES, CHECKPOINTS}
 
 
