@@ -4,13 +4,15 @@
 
 The tool writes `python/zerosum/data/networks/connect4`, in place of an older one. The rating is the run's own of that
 checkpoint, by games against the ladder's opponents; `--rating` and `--played` give another one, such as that of
-`zerosum ladder`. `docs/networks.md` has the cards of all networks; a test names missing ones.
+`zerosum ladder`. The part of `docs/networks.md` with the cards of all networks is written anew; without a run the tool
+does only that.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import shlex
 import shutil
 import sys
@@ -26,6 +28,11 @@ from zerosum.run.config import SECTIONS, RunConfig, load_config, minutes_word, n
 from zerosum.run.metrics import read_metrics
 from zerosum.run.strength import Strength, player_name
 
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "networks.md"
+CARDS = "## The networks\n\n", "\n## Going on from a network\n"
+"""What stands before and after the part of the page with the cards."""
+MOST_COLUMNS = 110
+"""Longest line of a command on the page, unless one word is longer."""
 MOST_BYTES = 4_000_000
 """Largest size of a network in the package."""
 NOT_SET = {"minutes", "steps", "seed", "source", "planes", "initial_network"}
@@ -104,6 +111,40 @@ def _command(config: RunConfig) -> list[str]:
     return words
 
 
+def cards_text() -> str:
+    """The cards of all networks as the page has them: a table, and the commands that made each."""
+    rows, commands = [], []
+    for directory in bundled_networks():
+        card = read_card(directory)
+        speed = f"{card.evaluations_per_second:,}" if card.evaluations_per_second else "–"
+        rows.append(f"| {directory.name} | {card.budget} | {speed} | {card.rating} | {card.played} | {card.date} |")
+        lines = "".join(f"$ {_wrapped(command)}\n" for command in card.commands)
+        commands.append(f"{directory.name}:\n\n```console\n{lines}```\n")
+    return (
+        "| network | training | evaluations a CPU-second | rating | measured at | date of the code |\n"
+        "|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n\nThe commands that made them:\n\n" + "\n".join(commands)
+    )
+
+
+def _wrapped(command: str) -> str:
+    """A command in lines that end with a backslash, each with whole options."""
+    options = re.split(r" (?=--)", command)
+    lines = [options[0]]
+    for option in options[1:]:
+        if len(lines[-1]) + len(option) < MOST_COLUMNS:
+            lines[-1] += f" {option}"
+        else:
+            lines.append(option)
+    return " \\\n    ".join(lines)
+
+
+def write_page() -> None:
+    """Write the cards into the page in place of those that it has."""
+    before, rest = PAGE.read_text(encoding="utf-8").split(CARDS[0])
+    _, after = rest.split(CARDS[1])
+    PAGE.write_text(before + CARDS[0] + cards_text() + CARDS[1] + after, encoding="utf-8")
+
+
 def _text(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value).lower()
 
@@ -111,20 +152,26 @@ def _text(value: object) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Package the run that is named."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path)
+    parser.add_argument("run", type=Path, nargs="?", help="without a run the page is written anew, and nothing else")
     parser.add_argument("--name", default="", help="name of the folder (default: the game's)")
-    parser.add_argument("--date", required=True, help="date of the code that trained it, such as 2026-11-22")
+    parser.add_argument("--date", default="", help="date of the code that trained it, such as 2026-11-22")
     parser.add_argument(
         "--records", default="", help="command that made its games, for a run that learned from records"
     )
     parser.add_argument("--rating", default="", help="rating on the game's ladder, such as 'Elo 1424 ± 100'")
     parser.add_argument("--played", default="", help="conditions of the rating, such as '200 simulations a move'")
     asked = parser.parse_args(arguments)
+    if asked.run is None:
+        write_page()
+        return
+    if not asked.date:
+        parser.error("a network needs --date")
     try:
         name = asked.name or load_checkpoint(asked.run).info.game
         print(
             package(asked.run, name, date=asked.date, records=asked.records, rating=asked.rating, played=asked.played)
         )
+        write_page()
     except ZerosumError as error:
         sys.exit(f"package_network: {error}")
 

@@ -24,7 +24,6 @@ from zerosum.play.player import load_player
 
 PACKAGED = bundled.DIRECTORY
 NAMES = sorted(path.parent.name for path in PACKAGED.glob("*/card.toml"))
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "networks.md"
 
 
 @pytest.fixture
@@ -67,13 +66,9 @@ def test_a_network_of_the_package_is_whole_and_small_and_has_a_card(name: str) -
 
 @pytest.mark.usefixtures("packaged")
 def test_the_page_has_the_cards() -> None:
-    rows = []
-    for name in NAMES:
-        card = bundled.read_card(PACKAGED / name)
-        commands = "; ".join(f"`{command}`" for command in card.commands)
-        speed = f"{card.evaluations_per_second:,}" if card.evaluations_per_second else "–"
-        rows.append(f"| {name} | {card.date} | {commands} | {card.budget} | {speed} | {card.rating} | {card.played} |")
-    assert "\n".join(rows) in PAGE.read_text(encoding="utf-8"), rows
+    before, after = package_network.CARDS
+    cards = package_network.PAGE.read_text(encoding="utf-8").partition(before)[2].partition(after)[0]
+    assert cards == package_network.cards_text(), "write it anew: python tools/package_network.py"
 
 
 @pytest.mark.usefixtures("packaged")
@@ -94,12 +89,17 @@ def test_it_plays_where_no_run_has_learned_the_game(tmp_path: Path) -> None:
 def test_a_run_becomes_a_network_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundled, "DIRECTORY", tmp_path / "networks")
     monkeypatch.setattr(package_network, "DIRECTORY", tmp_path / "networks")
+    monkeypatch.setattr(package_network, "PAGE", tmp_path / "networks.md")
+    page = "before\n", *package_network.CARDS, "after\n"
+    package_network.PAGE.write_text("".join(page))
     run, words = tmp_path / "run", ["--date", "2026-01-01", "--played", "4 simulations a move"]
     with pytest.raises(SystemExit, match="does not exist"):
         package_network.main([str(run), *words])
     train_a_little("tictactoe", run)
     for rating in ("Elo 1", "Elo 2"):  # the second one replaces the first
         package_network.main([str(run), *words, "--rating", rating])
+    assert package_network.PAGE.read_text() == "".join((*page[:2], package_network.cards_text(), *page[2:]))
+    assert "| Elo 2 | 4 simulations a move |" in package_network.cards_text()
     [directory] = bundled.bundled_networks()
     assert directory.name == "tictactoe" and bundled.read_card(directory).rating == "Elo 2"
     chosen = choose_player(make("tictactoe"), runs=tmp_path / "none")
