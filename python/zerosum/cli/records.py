@@ -23,7 +23,9 @@ def generate(
     ],
     run: Annotated[
         Path,
-        typer.Option(help="The run directory, new or existing; the games go to its `records`.", show_default=False),
+        typer.Option(
+            help="The run, new or existing, by directory or name; the games go to its `records`.", show_default=False
+        ),
     ],
     second: Annotated[str, typer.Option(help="The opponent; the same as the first if not given.")] = "",
     games: Annotated[

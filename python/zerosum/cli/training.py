@@ -18,7 +18,8 @@ PRESETS = sorted(path.stem for path in (Path(__file__).parents[1] / "presets").g
 def train(
     game: GameArgument,
     run: Annotated[
-        Path | None, typer.Option(help="The run directory, `runs/GAME` by default. An existing run continues.")
+        Path | None,
+        typer.Option(help="The run, by directory or name, `runs/GAME` by default. An existing one continues."),
     ] = None,
     preset: Annotated[
         str,
@@ -159,7 +160,9 @@ def import_(
     ],
     run: Annotated[
         Path,
-        typer.Option(help="The run directory, new or existing; the games go to its `records`.", show_default=False),
+        typer.Option(
+            help="The run, new or existing, by directory or name; the games go to its `records`.", show_default=False
+        ),
     ],
     game: Annotated[
         str,
