@@ -24,6 +24,7 @@ from zerosum.replay.records import GameHeader, PlyFlag, PlyRecord, policy_target
 from zerosum.run.config import dump_config, new_config
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
+from zerosum.web.requests import HANDLERS
 from zerosum.web.server import new_house, serve
 from zerosum.web.visit import House, Visit
 
@@ -115,7 +116,7 @@ class Page:
 
     def __init__(self, house: House) -> None:
         self.events: list[dict[str, Any]] = []
-        self.visit = Visit(house, self.events.append)
+        self.visit = Visit(house, HANDLERS, self.events.append)
 
     async def ask(self, what: str, **fields: Any) -> dict[str, Any]:
         return await self.visit.answer(json.dumps({"id": 7, "do": what, **fields}))

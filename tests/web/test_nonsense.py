@@ -16,7 +16,7 @@ import websockets
 
 from web_for_tests import serving, untrained_run
 from zerosum.web.limits import Limits
-from zerosum.web.visit import HANDLERS
+from zerosum.web.requests import HANDLERS
 
 NUM_MESSAGES = 10_000
 NUM_PAGES = 4

@@ -8,8 +8,9 @@ use std::cmp::Ordering;
 use std::ops::Neg;
 
 use crate::error::UsageError;
-use crate::game::{Action, Game, Outcome, Player, Position};
+use crate::game::{Action, Game, Outcome, Position};
 use crate::interrupt::InterruptCheck;
+use crate::player::Player;
 use crate::random::RandomStream;
 
 /// Largest depth of a search, in plies.

@@ -3,8 +3,9 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::game::{Action, Game, GameSpec, PlaneKind, Planes, Player, Position, ValueForFirst, ValueForMover};
+use crate::game::{Action, Game, GameSpec, PlaneKind, Planes, Position};
 use crate::interrupt::InterruptCheck;
+use crate::player::{Player, ValueForFirst, ValueForMover};
 use crate::pool::{LEAVES_PER_PART, Pool, Work};
 use crate::random::RandomStream;
 

@@ -29,12 +29,14 @@ mod interrupt;
 pub mod leaves;
 pub mod perft;
 pub mod picture;
+pub mod player;
 mod pool;
 pub mod random;
 pub mod search;
 pub mod selfplay;
 
 pub use error::UsageError;
-pub use game::{Action, Description, Game, GameSpec, Outcome, Planes, Player, Position, ValueForFirst, ValueForMover};
+pub use game::{Action, Description, Game, GameSpec, Outcome, Planes, Position};
 pub use leaves::Leaves;
+pub use player::{Player, ValueForFirst, ValueForMover};
 pub use search::{Search, SearchConfig};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::game::Player;
+use crate::player::Player;
 
 /// The kind of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

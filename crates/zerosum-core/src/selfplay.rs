@@ -5,7 +5,8 @@
 
 use crate::erased::AnySearch;
 use crate::error::UsageError;
-use crate::game::{Action, Outcome, Player};
+use crate::game::{Action, Outcome};
+use crate::player::Player;
 use crate::random::RandomStream;
 use crate::search::{Noise, Root, StopReason};
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use zerosum_core::erased::{AnyGame, AnyPosition, AnyState};
-use zerosum_core::game::{Action, Game, PlaneKind, Planes, Player, Position};
+use zerosum_core::game::{Action, Game, PlaneKind, Planes, Position};
 use zerosum_core::games::breakthrough::Breakthrough;
 use zerosum_core::games::chess::{Chess, Variant};
 use zerosum_core::games::connect4::ConnectFour;
@@ -19,6 +19,7 @@ use zerosum_core::games::shogi::Shogi;
 use zerosum_core::games::tictactoe::TicTacToe;
 use zerosum_core::games::{self, CoreGame};
 use zerosum_core::perft::perft;
+use zerosum_core::player::Player;
 use zerosum_core::random::RandomStream;
 use zerosum_core::{SearchConfig, UsageError};
 

@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use zerosum_core::alpha_beta;
 use zerosum_core::erased::{AnyGame, AnyPosition, AnyState, Erased};
-use zerosum_core::game::{self, Action, PlaneKind, Player};
+use zerosum_core::game::{self, Action, PlaneKind};
 use zerosum_core::games;
+use zerosum_core::player::Player;
 use zerosum_core::random::RandomStream;
 
 use crate::failure::{catch, check_signals, game_error, value_error};

@@ -6,7 +6,8 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use zerosum_core::game::{Action, Player};
+use zerosum_core::game::Action;
+use zerosum_core::player::Player;
 use zerosum_core::selfplay::{PlayedPly, TargetEntry, flag};
 
 const KEY_SIZE: usize = 12;

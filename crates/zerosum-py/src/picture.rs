@@ -1,8 +1,8 @@
 //! `Picture`.
 
 use pyo3::prelude::*;
-use zerosum_core::game::Player;
 use zerosum_core::picture::{self, Grid, Piece};
+use zerosum_core::player::Player;
 
 use crate::failure::game_error;
 

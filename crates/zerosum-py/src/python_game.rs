@@ -9,8 +9,9 @@ use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::sync::OnceLockExt;
-use zerosum_core::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, Planes, Player, ValueForFirst};
+use zerosum_core::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, Planes};
 use zerosum_core::picture;
+use zerosum_core::player::{Player, ValueForFirst};
 
 use crate::failure::{game_error, raise};
 use crate::picture::Picture;

@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zerosum import _core
+from zerosum._core import Game as CoreGame
 from zerosum.base.errors import GameError, nearest, shown
 
 __all__ = [
@@ -222,7 +222,7 @@ def _require_options(found: Callable[[], Any], options: dict[str, Any]) -> None:
             raise GameError(f"{getattr(found, '__name__', found)} has no option {name!r}: {nearest(name, parameters)}.")
 
 
-def adopt(game: Game[Any], *, source: str | None = None) -> _core.Game:
+def adopt(game: Game[Any], *, source: str | None = None) -> CoreGame:
     """Wrap a Python object with the `Game` protocol as a game of the program.
 
     Args:
@@ -254,7 +254,7 @@ def adopt(game: Game[Any], *, source: str | None = None) -> _core.Game:
     constant = read("constant_planes", _texts, "a sequence of texts", ())
     if unknown := sorted(set(constant) - set(names)):
         raise GameError(f"{type(game).__name__}: constant_planes names {unknown}, not in plane_names {names}.")
-    return _core.Game.adopt(
+    return CoreGame.adopt(
         game,
         read("name", _word, "a word: it names the game's networks"),
         read_number("version", 0, (1 << 32) - 1, 1),

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zerosum import _core
-from zerosum._core import GameSpec, Leaves, PlaneSpec, State
+from zerosum._core import Game as CoreGame
+from zerosum._core import GameSpec, Leaves, PlaneSpec, State, core_game_names, uniform
 from zerosum.base.errors import GameError, near, nearest, shown
 from zerosum.games import openspiel
 from zerosum.games.python_game import Game as Game
@@ -45,7 +45,7 @@ __all__ = [
     "without_ply_cap",
 ]
 
-Rules = _core.Game
+Rules = CoreGame
 """A game of the core or of the user, with the methods that the program uses."""
 NO_PLY_CAP = 65535
 """Maximum of a game's option `max_plies`."""
@@ -110,9 +110,9 @@ def find_game(name: str) -> Rules | Game[Any]:
     if own := split_name(name):
         return load(Path(own[0]), own[1])
     base = name.partition("(")[0].strip()
-    if base not in _core.core_game_names():
+    if base not in core_game_names():
         raise GameError(
-            f"unknown game {shown(base)}: {nearest(base, _core.core_game_names())}. Your own game is path.py:Class."
+            f"unknown game {shown(base)}: {nearest(base, core_game_names())}. Your own game is path.py:Class."
         )
     return Rules(name)
 
@@ -124,7 +124,7 @@ def is_game_name(text: str) -> bool:
     (True, True, False)
     """
     is_foreign = text.startswith(openspiel.PREFIX) or split_name(text) is not None
-    return is_foreign or text.partition("(")[0].strip() in _core.core_game_names()
+    return is_foreign or text.partition("(")[0].strip() in core_game_names()
 
 
 def given_options(game: Rules) -> dict[str, str]:
@@ -198,7 +198,7 @@ def rules_name(game: Rules) -> str:
     ('chess960', 'chess', 'go')
     """
     rules = given_options(game).get("rules", "")
-    return rules if rules in _core.core_game_names() else game.spec.name
+    return rules if rules in core_game_names() else game.spec.name
 
 
 def without_ply_cap(game: Rules, *, most_plies: int = NO_PLY_CAP) -> Rules:
@@ -358,7 +358,7 @@ def drawn_start(game: Rules, *, seed: int, number: int) -> str:
     """
     if game.num_starts == 1:
         return ""
-    start = game.start(int(_core.uniform(seed, number, 0, "start") * game.num_starts))
+    start = game.start(int(uniform(seed, number, 0, "start") * game.num_starts))
     text = game.position_text(start)
     if text is None:
         raise GameError(

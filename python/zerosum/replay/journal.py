@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
-from zerosum import _core
+from zerosum._core import ply_entries as packed_entries
 from zerosum.base.files import open_binary, write_all
 from zerosum.replay.records import (
     PLY,
@@ -139,7 +139,7 @@ def start_entry(header: GameHeader) -> bytes:
 
 def ply_entries(plies: Sequence[PackedPly]) -> bytes:
     """The entries of plies."""
-    return _core.ply_entries(MAGIC, _Kind.PLY, plies)
+    return packed_entries(MAGIC, _Kind.PLY, plies)
 
 
 def end_entry(game_id: int, num_plies: int, *, outcome: float, ending: str) -> bytes:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_type_hints
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zerosum import _core
+from zerosum._core import ply_columns
 
 
 class PlyFlag(enum.IntFlag):
@@ -245,7 +245,7 @@ class GameRecord(GameHeader):
     def from_plies(header: GameHeader, plies: Iterable[PlyRecord], *, outcome: float, ending: str) -> GameRecord:
         """The record of a game that has ended; `outcome` is the first player's result in [-1, 1], kept as float32."""
         packed = plies if isinstance(plies, Plies) else Plies(header.game_id, plies)
-        rows, targets, offsets = _core.ply_columns(packed.packed)
+        rows, targets, offsets = ply_columns(packed.packed)
         return GameRecord(
             **vars(header),
             plies=rows.view(PLY),

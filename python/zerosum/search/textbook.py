@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum import _core
+from zerosum._core import round_prior
 from zerosum.evaluators import Evaluator
 from zerosum.games import Rules, State
 
@@ -105,7 +105,7 @@ def visit(game: Rules, evaluator: Evaluator, leaf: Node) -> float:
     if outcome is not None:
         return outcome
     priors, value = evaluate(game, evaluator, leaf)
-    expand(game, leaf, _core.round_prior(priors))
+    expand(game, leaf, round_prior(priors))
     return value
 
 

@@ -30,6 +30,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from zerosum.base.errors import SettingsError
 from zerosum.web.library import Library
+from zerosum.web.requests import HANDLERS
 from zerosum.web.searches import Searches
 from zerosum.web.trainings import Trainings
 from zerosum.web.visit import House, Visit
@@ -164,7 +165,7 @@ async def converse(socket_: WebSocket, house: House) -> None:
             message = await unsent.get()
             await socket_.send_text(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
 
-    visit = Visit(house, tell)
+    visit = Visit(house, HANDLERS, tell)
     sender = asyncio.create_task(send_all())
     try:
         while True:

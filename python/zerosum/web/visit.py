@@ -1,6 +1,6 @@
 """One connected page: answers to its messages, and events.
 
-    visit = Visit(house, tell)
+    visit = Visit(house, HANDLERS, tell)
     reply = await visit.answer('{"id": 1, "do": "play.open", "game": "connect4", "side": "0"}')
 
 A message is an object with `do`, an `id` that its reply repeats, and the fields of that request. The reply has `result`
@@ -26,7 +26,7 @@ from zerosum.games import Rules
 from zerosum.play.contestant import AlphaBeta, RandomPlay
 from zerosum.play.player import Player
 from zerosum.play.skill import MOST_SKILL, drawn_action, simulations_of, skilled_search, temperature_of
-from zerosum.web import catalogue, growth_requests, match_requests, run_requests, study_requests
+from zerosum.web import catalogue
 from zerosum.web.analyses import analysis_json
 from zerosum.web.growth import Growth
 from zerosum.web.lesson import DEFAULT_C, Lesson
@@ -62,9 +62,9 @@ class House:
 class Visit:
     """A connected page."""
 
-    def __init__(self, house: House, tell: Tell) -> None:
+    def __init__(self, house: House, handlers: Mapping[str, Handler], tell: Tell) -> None:
         """Connect a page; `tell` sends it events and is called in the event loop."""
-        self.house, self._tell = house, tell
+        self.house, self._handlers, self._tell = house, handlers, tell
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self.table: Table | None = None
         self._shown: dict[str, Any] = {}
@@ -85,7 +85,7 @@ class Visit:
             if not isinstance(message, dict):
                 raise QueryError("", "expected an object with `do` and `id`.")
             number = message.get("id") if isinstance(message.get("id"), int) else None
-            handler = HANDLERS.get(str(message.get("do"))[:40])
+            handler = self._handlers.get(str(message.get("do"))[:40])
             if handler is None:
                 raise QueryError("do", f"unknown request {str(message.get('do'))[:40]!r}.")
             return {"id": number, "result": await handler(self, Fields(message))}
@@ -387,28 +387,3 @@ def _ratings(library: Library, game: Rules, opponents: list[dict[str, Any]]) -> 
             if (levels := library.levels(one["name"], game)) is not None:
                 found[one["name"]] = [levels.lowest, levels.highest]
     return found
-
-
-HANDLERS: dict[str, Handler] = {
-    "play.open": Visit.play_open,
-    "play.move": Visit.play_move,
-    "play.undo": Visit.play_undo,
-    "play.resign": Visit.play_resign,
-    "play.view": Visit.play_view,
-    "play.save": Visit.play_save,
-    "play.hint": Visit.play_hint,
-    "lesson.open": Visit.lesson_open,
-    "lesson.step": Visit.lesson_step,
-    "lesson.c": Visit.lesson_c,
-    "lesson.rewind": Visit.lesson_rewind,
-    "lesson.reset": Visit.lesson_reset,
-    "lesson.texts": Visit.lesson_texts,
-    "games.list": Visit.games_list,
-    "games.page": Visit.games_page,
-    "games.opponents": Visit.games_opponents,
-    **study_requests.HANDLERS,
-    **growth_requests.HANDLERS,
-    **run_requests.HANDLERS,
-    **match_requests.HANDLERS,
-}
-"""The requests of a page."""

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use crate::alpha_beta::{AlphaBeta, alpha_beta};
 use crate::error::UsageError;
-use crate::game::{Action, Game, GameSpec, Outcome, Player, Position};
+use crate::game::{Action, Game, GameSpec, Outcome, Position};
 use crate::leaves::encoded;
 use crate::perft::perft;
 use crate::picture::Picture;
+use crate::player::Player;
 use crate::random::RandomStream;
 
 /// A position with the game that made it. A game that [shares its states](GameSpec::shares_states_with) can read it, too.

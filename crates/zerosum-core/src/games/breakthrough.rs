@@ -14,8 +14,9 @@ use super::CoreGame;
 use super::options::Options;
 use super::rows::{parse_stones, write_stones};
 use super::squares::set_bits;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
 use crate::picture::{Grid, Picture, letters, numbers_from_top};
+use crate::player::Player;
 
 /// Bits from a square to the one below it.
 const DOWN: usize = 8;

@@ -12,8 +12,9 @@
 use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
 use crate::picture::{Grid, Picture};
+use crate::player::Player;
 
 const COLUMNS: u32 = 7;
 const ROWS: u32 = 6;

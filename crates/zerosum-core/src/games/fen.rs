@@ -2,8 +2,8 @@
 //! top, as White sees the board.
 
 use super::rows::{counted, parse_fen_rows, read_counter};
-use crate::game::Player;
 use crate::picture::{Grid, Picture, Piece, letters, numbers_from_top};
+use crate::player::Player;
 
 /// Letters of the kinds of pieces, in the order of the planes and of cozy-chess.
 const LETTERS: [char; 6] = ['P', 'N', 'B', 'R', 'Q', 'K'];

@@ -1,6 +1,7 @@
 //! The FIDE Laws of Chess for boards of any size: what chess and minichess share besides FEN.
 
-use crate::game::{Outcome, Player};
+use crate::game::Outcome;
+use crate::player::Player;
 
 /// Names of the kinds of pieces, in the order of the planes.
 pub const KIND_NAMES: [&str; 6] = ["pawns", "knights", "bishops", "rooks", "queens", "king"];

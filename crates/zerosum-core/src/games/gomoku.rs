@@ -10,8 +10,9 @@ use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
 use super::squares::{LargeSquareSet, MAX_SIDE};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
 use crate::picture::{Grid, Picture, letters, numbers_from_top};
+use crate::player::Player;
 
 /// The shortest line that may win.
 const SHORTEST: usize = 3;

@@ -16,8 +16,9 @@ use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
 use super::squares::{LargeSquareSet, MAX_SIDE};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, Player};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes};
 use crate::picture::{Grid, Picture, letters};
+use crate::player::Player;
 
 /// (rows down, columns to the right) of the six neighbours.
 const NEIGHBOURS: [(isize, isize); 6] = [(-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0)];

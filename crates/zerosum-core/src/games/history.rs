@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::game::{PlaneSpec, Planes, Player};
+use crate::game::{PlaneSpec, Planes};
+use crate::player::Player;
 
 /// Number of positions that are kept for the planes, the newest included.
 pub const MAX_HISTORY: usize = 8;

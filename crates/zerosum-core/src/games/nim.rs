@@ -11,8 +11,9 @@
 use super::CoreGame;
 use super::options::Options;
 use super::rows::{counted, parse_side};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
 use crate::picture::{Grid, Picture, Piece};
+use crate::player::Player;
 
 const MAX_HEAPS: usize = 16;
 

@@ -4,8 +4,6 @@ use std::fmt::{self, Display, Write};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use super::history::MAX_HISTORY;
-
 /// The options in brackets behind a game's name. A game asks for each of its options; options for which it does not ask
 /// are unknown to it.
 #[derive(Debug, Default)]
@@ -180,13 +178,13 @@ impl Options {
         self.number("max_plies", default, 1..=u32::from(u16::MAX))
     }
 
-    /// The options of games whose planes show earlier positions: the number of positions, and true if a position that
-    /// was set up also stands for the positions before it.
+    /// The options of games whose planes show up to `most` positions: the number of positions, and true if a position
+    /// that was set up also stands for the positions before it.
     ///
     /// # Errors
     /// A sentence, if a value is none.
-    pub fn history(&mut self) -> Result<(usize, bool), String> {
-        let history = self.number("history", MAX_HISTORY, 1..=MAX_HISTORY)?;
+    pub fn history(&mut self, most: usize) -> Result<(usize, bool), String> {
+        let history = self.number("history", most, 1..=most)?;
         Ok((history, self.choice("history_fill", &["repeat", "zero"])? == "repeat"))
     }
 

@@ -10,8 +10,9 @@ use super::CoreGame;
 use super::options::Options;
 use super::rows::{parse_stones, write_stones};
 use super::squares::set_bits;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
 use crate::picture::{Grid, Picture, letters};
+use crate::player::Player;
 
 const SIDE: usize = 8;
 const PASS: Action = 64;

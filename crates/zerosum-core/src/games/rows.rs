@@ -6,7 +6,7 @@
 
 use std::fmt::{Display, Write};
 
-use crate::game::Player;
+use crate::player::Player;
 
 /// Writes `height` rows of `width` cells; `symbol` is the text of the piece on a cell, `None` if the cell is empty.
 pub fn write_rows<S: Display>(height: usize, width: usize, symbol: impl Fn(usize) -> Option<S>) -> String {

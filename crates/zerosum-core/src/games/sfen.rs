@@ -4,8 +4,8 @@
 use std::fmt::Write;
 
 use super::rows::{counted, parse_fen_rows, read_counter, write_rows};
-use crate::game::Player;
 use crate::picture::{self, Grid, Picture};
+use crate::player::Player;
 
 /// Largest number of kinds of unpromoted pieces.
 pub const MAX_KINDS: usize = 8;

@@ -10,8 +10,9 @@
 use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
 use crate::picture::{Grid, Picture, letters, numbers_from_top};
+use crate::player::Player;
 
 const LINES: [u16; 8] = [
     0b000_000_111,

@@ -1,9 +1,9 @@
 //! Backup: how a value and proven bounds travel from a leaf to the root.
 
-use super::arena::{Arena, NodeId};
+use super::arena::Arena;
 use super::config::SearchConfig;
-use super::node::Estimate;
-use crate::game::{Player, ValueForFirst};
+use super::node::{Estimate, NodeId};
+use crate::player::{Player, ValueForFirst};
 
 /// Backs up an estimate from the last node of `path` to the root.
 ///

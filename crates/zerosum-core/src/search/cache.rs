@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::node::Estimate;
-use crate::game::ValueForMover;
+use crate::player::ValueForMover;
 use crate::random::mix;
 
 /// The key of a position: 128 bits, so that two positions of a run hardly ever share one (among 10⁹ positions with a

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::node::Estimate;
 use super::prior::softmax;
 use crate::error::UsageError;
-use crate::game::{Game, ValueForMover};
+use crate::game::Game;
 use crate::leaves::Leaves;
+use crate::player::ValueForMover;
 use crate::pool::{LEAVES_PER_PART, Pool, Work};
 
 /// An evaluator's answer about [`Leaves`].

@@ -1,7 +1,9 @@
 //! The node of a tree: statistics of one position.
 
-use super::arena::NodeId;
-use crate::game::{Player, ValueForFirst};
+use crate::player::{Player, ValueForFirst};
+
+/// Index of a node in its arena.
+pub type NodeId = u32;
 
 /// State of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -5,7 +5,8 @@ use super::config::{MoveChoice, PolicyTarget, RootSelection, SearchConfig};
 use super::gumbel::{Halving, improved_logits, logits_of};
 use super::node::{Details, Node, NodeKind};
 use super::prior::prior_of;
-use crate::game::{Action, Player};
+use crate::game::Action;
+use crate::player::Player;
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

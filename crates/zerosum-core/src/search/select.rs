@@ -1,12 +1,12 @@
 //! Selection: which child a simulation visits next, by PUCT.
 
-use super::arena::{Arena, NodeId, ROOT};
+use super::arena::{Arena, ROOT};
 use super::config::{SearchConfig, UnvisitedValue};
 use super::forced::forced_visits;
-use super::node::Node;
+use super::node::{Node, NodeId};
 use super::prior::prior_of;
 use super::root_moves::RootMoves;
-use crate::game::Player;
+use crate::player::Player;
 
 /// c(s) · √N(s), from a table for small N: the logarithm would be most of the cost of a selection.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 // Analyse a game or a position: paste or upload, walk, try moves, review, export.
 
+import { setAddress } from "./address.js";
 import { Board, otherMoves } from "./board.js";
 import { course } from "./chart.js";
 import { choice, download, h, percent, toast } from "./dom.js";
-import { setAddress } from "./main.js";
 import { ask, on, whenOpen } from "./wire.js";
 
 const WORDS = { "?!": "inaccuracy", "?": "mistake", "??": "blunder" };

@@ -1,7 +1,7 @@
 // The games: a card each, and a page about one with rules, options and planes.
 
+import { setAddress } from "./address.js";
 import { drawing, h, rich, s, toast } from "./dom.js";
-import { setAddress } from "./main.js";
 import { ask, whenOpen } from "./wire.js";
 
 export function show(main, fields) {

@@ -1,7 +1,7 @@
 // The teaching page: nine nodes, one simulation at a time.
 
+import { setAddress } from "./address.js";
 import { choice, download, h, s, toast } from "./dom.js";
-import { setAddress } from "./main.js";
 import { ask, whenOpen } from "./wire.js";
 
 const PLACES = { root: [450, 44], A: [170, 180], B: [450, 180], C: [730, 180], A1: [80, 330], A2: [260, 330], B1: [450, 330], C1: [640, 330], C2: [820, 330] };

@@ -1,5 +1,6 @@
-// Chooses the page by the address behind #: #/play?game=chess&moves=e2e4 …
+// Chooses the page by its address.
 
+import { address } from "./address.js";
 import { h, toast } from "./dom.js";
 import { connect, forgetListeners } from "./wire.js";
 
@@ -15,18 +16,6 @@ const PAGES = {
 
 let leave = () => {};
 let shown = "";
-
-export function address() {
-  const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
-  return { page: path.split("/")[0] || "play", fields: new URLSearchParams(query ?? "") };
-}
-
-/** Write what makes the page again into its address, without a new entry in the browser's history. */
-export function setAddress(page, fields) {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) if (value !== "" && value !== null && value !== undefined) query.set(name, value);
-  history.replaceState(null, "", `#/${page}?${query}`);
-}
 
 async function show() {
   const { page, fields } = address();

@@ -1,8 +1,8 @@
 // A match of two players, such as two checkpoints of a run.
 
+import { setAddress } from "./address.js";
 import { Board } from "./board.js";
 import { choice, h, toast } from "./dom.js";
-import { setAddress } from "./main.js";
 import { ask, on, whenOpen } from "./wire.js";
 
 const SIMULATIONS = [["", "as trained"], ["1", "the network alone"], ["10", "10"], ["50", "50"], ["100", "100"], ["200", "200"], ["800", "800"]];

@@ -1,8 +1,8 @@
 // Play a game: setup, board, moves, clocks. The address makes the game again.
 
+import { setAddress } from "./address.js";
 import { Board, otherMoves } from "./board.js";
 import { choice, download, drawing, h, percent, toast } from "./dom.js";
-import { setAddress } from "./main.js";
 import { ask, on, whenOpen } from "./wire.js";
 
 const STRENGTHS = [["10", "10 simulations"], ["50", "50 simulations"], ["200", "200 simulations"], ["800", "800 simulations"], ["3200", "3200 simulations"], ["1s", "1 second"], ["5s", "5 seconds"], ["15s", "15 seconds"], ["rating", "a rating …"]];

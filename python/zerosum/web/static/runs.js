@@ -1,9 +1,9 @@
 // Runs: curves of one or several, newest games to click through, checkpoints to play.
 
+import { setAddress } from "./address.js";
 import { Board } from "./board.js";
 import { areas, chart, course } from "./chart.js";
 import { choice, h, percent, toast } from "./dom.js";
-import { setAddress } from "./main.js";
 import { ask, whenOpen } from "./wire.js";
 
 const AXES = [["minutes", "minutes"], ["step", "learner steps"], ["games", "games"], ["evaluations", "evaluations"]];

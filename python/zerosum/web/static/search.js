@@ -1,8 +1,8 @@
 // Watch the textbook's search on any position, phase by phase or simulation by simulation.
 
+import { setAddress } from "./address.js";
 import { Board } from "./board.js";
 import { choice, drawing, h, percent, s, toast } from "./dom.js";
-import { setAddress } from "./main.js";
 import { ask, on, whenOpen } from "./wire.js";
 
 const TARGETS = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000];

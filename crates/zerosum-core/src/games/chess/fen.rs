@@ -8,9 +8,9 @@ use std::fmt::Write;
 use cozy_chess::{Board, BoardBuilder, Color, File, Piece, Rank, Square};
 
 use super::{State, Variant, en_passant_square};
-use crate::game::Player;
 use crate::games::fen::Fields;
 use crate::games::rows::write_rows;
+use crate::player::Player;
 
 /// The name of a rook that may castle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

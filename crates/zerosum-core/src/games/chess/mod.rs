@@ -16,11 +16,12 @@ use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS};
 use self::pieces::Pieces;
 use super::CoreGame;
 use super::fide::{self, MAX_REPETITIONS, PIECE_VALUES};
-use super::history::History;
+use super::history::{History, MAX_HISTORY};
 use super::options::Options;
 use super::policy::Policy;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
 use crate::picture::Picture;
+use crate::player::Player;
 
 /// One of the two games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ impl Chess {
             _ => Variant::Chess960,
         };
         let policy = Policy::from_options(&mut options)?;
-        let (history, repeats_history) = options.history()?;
+        let (history, repeats_history) = options.history(MAX_HISTORY)?;
         let max_plies = options.max_plies(512)?;
         let (name, planes) = (encoding.name(), encoding::planes(encoding, history));
         let spec = policy.spec(name, [NUM_ACTIONS, NUM_FLAT_ACTIONS], 8, planes, max_plies)?;

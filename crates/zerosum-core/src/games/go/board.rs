@@ -6,8 +6,8 @@
 //! stones adjacent to that point.
 
 use super::geometry::Geometry;
-use crate::game::Player;
 use crate::games::squares::SquareSet;
+use crate::player::Player;
 use crate::random::mix;
 
 /// Number of points of the largest board.

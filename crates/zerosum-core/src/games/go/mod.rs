@@ -1,23 +1,25 @@
 //! Go on boards of 5×5 to 25×25: area or territory scoring, superko or simple ko, two passes end the game.
 //!
 //! `board` has stones and chains, `superko` the earlier positions, `state` the rules of a move, `territory` its count,
-//! `playout` the random games that find dead stones, `notation` the texts; options and planes are here.
+//! `playout` the random games that find dead stones, `points` and `notation` the texts; options and planes are here.
 
 mod board;
 mod geometry;
 mod notation;
 mod playout;
+mod points;
 mod state;
 mod superko;
 mod territory;
 
 use self::geometry::Geometry;
 pub use self::state::State;
-use super::history::ago;
+use super::history::{MAX_HISTORY, ago};
 use super::options::Options;
 use super::{AnyGameResult, CoreGame, erased};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, Player, ValueForFirst};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes};
 use crate::picture::{Grid, Picture, numbers_from_top};
+use crate::player::{Player, ValueForFirst};
 use crate::random::RandomStream;
 
 /// The earlier positions that a move may not repeat.
@@ -86,14 +88,14 @@ impl Variant {
             Scoring::Area => 7.5,
         };
         let komi = options.number("komi", usual_komi, -1000.0..=1000.0)?;
-        let handicap = notation::handicap_points(size, options.number("handicap", 0, 0..=9)?)?;
+        let handicap = points::handicap_points(size, options.number("handicap", 0, 0..=9)?)?;
         let suicide = options.flag("suicide", false)?;
         let superko = match options.choice("superko", &["positional", "situational", "simple"])? {
             "positional" => Superko::Positional,
             "situational" => Superko::Situational,
             _ => Superko::Simple,
         };
-        let (history, repeats_history) = options.history()?;
+        let (history, repeats_history) = options.history(MAX_HISTORY)?;
         let liberties = options.number("liberties", 0, 0..=board::MAX_LIBERTIES)?;
         let max_plies = options.max_plies((2 * size * size) as u32)?;
         let spec = GameSpec::new("go", 1, size * size + 1, (size, size), planes(history, liberties), max_plies)?
@@ -256,7 +258,7 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
     }
 
     fn action_text(&self, _state: &State<W, P>, action: Action) -> String {
-        notation::gtp(self.variant.size, action.into())
+        points::gtp(self.variant.size, action.into())
     }
 
     fn notations(&self) -> &'static [&'static str] {
@@ -264,11 +266,11 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
     }
 
     fn action_text_in(&self, _state: &State<W, P>, action: Action, _notation: &str) -> String {
-        notation::sgf(self.variant.size, action.into())
+        points::sgf(self.variant.size, action.into())
     }
 
     fn parse_action(&self, _state: &State<W, P>, legal: &[Action], text: &str) -> Option<Action> {
-        notation::parse_action(self.variant.size, legal, text)
+        points::parse_action(self.variant.size, legal, text)
     }
 
     fn position_text(&self, state: &State<W, P>) -> Option<String> {
@@ -281,7 +283,7 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
 
     fn picture(&self, state: &State<W, P>) -> Option<Picture> {
         let size = self.variant.size;
-        let (columns, rows) = (notation::column_labels(size), numbers_from_top(size));
+        let (columns, rows) = (points::column_labels(size), numbers_from_top(size));
         let last = state.last.map(usize::from).filter(|point| *point < self.variant.pass());
         let passed = (state.passes > 0).then(|| format!("{} passed", ["X", "O"][state.player.opponent().index()]));
         let picture = Picture {

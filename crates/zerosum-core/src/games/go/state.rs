@@ -1,12 +1,13 @@
 //! A position with its history: the legal moves, and the effect of a move.
 
 use super::board::{Board, Effect, Placement, point_between};
-use super::notation::gtp;
+use super::points::gtp;
 use super::superko::SuperkoHistory;
 use super::{Go, Superko};
-use crate::game::{Action, Player};
+use crate::game::Action;
 use crate::games::history::Ring;
 use crate::games::squares::SquareSet;
+use crate::player::Player;
 
 /// A random word, like those of the stones.
 const WHITE_TO_MOVE: u64 = 0x243F_6A88_85A3_08D3;

@@ -11,8 +11,9 @@
 //!     20 21 22 23 24   home rank
 //! ```
 
-use crate::game::{Planes, Player};
+use crate::game::Planes;
 use crate::games::squares::set_bits;
+use crate::player::Player;
 use crate::random::mix;
 
 /// Squares of a rank, and of a file.

@@ -4,10 +4,11 @@ pub mod board;
 
 use self::board::{Board, MoveMasks, NUM_SQUARES, SIDE, squares};
 use super::CoreGame;
-use super::history::{self, CheckCounts, History};
+use super::history::{self, CheckCounts, History, MAX_HISTORY};
 use super::options::Options;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, Player, find_action};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, find_action};
 use crate::picture::Picture;
+use crate::player::Player;
 
 /// Divisor of the plane of plies: the default ply cap.
 const PLIES_SCALE: f32 = 300.0;
@@ -183,7 +184,7 @@ where
     Board<KINDS, IN_HAND, TURNS>: Variant<KINDS, IN_HAND, TURNS>,
 {
     fn from_options(mut options: Options) -> Result<Self, String> {
-        let (history, repeats_history) = options.history()?;
+        let (history, repeats_history) = options.history(MAX_HISTORY)?;
         let max_plies = options.max_plies(PLIES_SCALE as u32)?;
         let (num_actions, planes) = (Board::NUM_ACTION_PLANES * NUM_SQUARES, Self::planes(history));
         let spec = GameSpec::new(Board::NAME, 1, num_actions, (SIDE, SIDE), planes, max_plies)?

@@ -4,11 +4,12 @@
 use std::fmt::Write;
 
 use super::board::{Board, FIRST_UNDERPROMOTION, PAWN, target};
-use crate::game::{Action, Player, find_action};
+use crate::game::{Action, find_action};
 use crate::games::fen::{self, Fields};
 use crate::games::mini::board::{NUM_SQUARES, SIDE, squares};
 use crate::games::mini::{PieceRules, Setup};
 use crate::games::rows::write_rows;
+use crate::player::Player;
 
 /// Writes a position as FEN, with - for castling and en passant.
 pub fn write(setup: &Setup<Board>) -> String {

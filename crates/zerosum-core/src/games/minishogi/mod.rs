@@ -6,8 +6,9 @@ mod notation;
 use self::board::{Board, NUM_ACTION_PLANES, NUM_HAND_KINDS, NUM_KINDS};
 use self::notation::SFEN;
 use super::mini::{self, MiniGame, Setup, Variant};
-use crate::game::{Description, Outcome, Player};
+use crate::game::{Description, Outcome};
 use crate::picture::Picture;
+use crate::player::Player;
 
 /// The rules.
 pub type Minishogi = MiniGame<NUM_KINDS, NUM_HAND_KINDS, true>;

@@ -2,10 +2,10 @@
 
 use super::State;
 use super::board::{Board, FIRST_DROP, NUM_HAND_KINDS, PAWN, promoted, target};
-use crate::game::Player;
 use crate::games::mini::board::{NUM_SQUARES, SIDE};
 use crate::games::mini::{PieceRules, Setup};
 use crate::games::sfen::{self, MAX_KINDS, Piece, Sfen};
+use crate::player::Player;
 
 /// The notation for positions.
 pub const SFEN: Sfen = Sfen {

@@ -13,9 +13,9 @@ use std::ops::ControlFlow;
 use shunsai::shogi_core::{self, Color, Hand, PartialPosition, PieceKind, Square};
 use shunsai::{Bitboard, MoveSet, Position, Undo};
 
-use crate::game::Player;
 pub use crate::games::sfen::Piece;
 use crate::games::sfen::{MAX_KINDS, Setup};
+use crate::player::Player;
 
 pub const SIDE: usize = 9;
 pub const NUM_SQUARES: usize = SIDE * SIDE;

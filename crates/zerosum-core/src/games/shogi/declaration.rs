@@ -2,7 +2,8 @@
 //! are in the last three rows may declare it on its turn instead of moving.
 
 use super::board::{BISHOP, Board, FAR_ROWS, KING, ROOK, SIDE, rows_ahead, unpromoted};
-use crate::game::{Outcome, Player};
+use crate::game::Outcome;
+use crate::player::Player;
 
 /// Minimum number of pieces besides the king in the last three rows.
 const MIN_PIECES: u32 = 10;

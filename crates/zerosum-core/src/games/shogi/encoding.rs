@@ -29,9 +29,10 @@ use super::board::{
     rows_without_a_move,
 };
 use super::{MAX_REPETITIONS, State};
-use crate::game::{Action, PlaneSpec, Planes, Player};
+use crate::game::{Action, PlaneSpec, Planes};
 use crate::games::history;
 use crate::games::policy::{DIRECTIONS, Policy, kept, moved, places};
+use crate::player::Player;
 
 /// Number of planes of moves without promotion.
 const NUM_MOVE_PLANES: usize = 66;

@@ -13,11 +13,12 @@ use self::declaration::Declaration;
 use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS};
 use self::sfen::SFEN;
 use super::CoreGame;
-use super::history::{CheckCounts, History};
+use super::history::{CheckCounts, History, MAX_HISTORY};
 use super::options::Options;
 use super::policy::Policy;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, Player};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
 use crate::picture::Picture;
+use crate::player::Player;
 
 /// The rules.
 #[derive(Debug)]
@@ -98,7 +99,7 @@ impl CoreGame for Shogi {
             _ => Declaration::None,
         };
         let policy = Policy::from_options(&mut options)?;
-        let (history, repeats_history) = options.history()?;
+        let (history, repeats_history) = options.history(MAX_HISTORY)?;
         let max_plies = options.max_plies(512)?;
         let sizes = [NUM_ACTIONS, NUM_FLAT_ACTIONS];
         let spec = policy.spec("shogi", sizes, SIDE, encoding::planes(history), max_plies)?;

@@ -3,7 +3,7 @@
 
 use super::board::{Board, FAR_ROWS, Move, NUM_KINDS, Piece, SIDE, promoted, rows_ahead};
 use super::sfen::SFEN;
-use crate::game::Player;
+use crate::player::Player;
 
 /// CSA's names of the kinds, after the move.
 const CSA: [&str; NUM_KINDS] = ["FU", "KY", "KE", "GI", "KI", "KA", "HI", "OU", "TO", "NY", "NK", "NG", "UM", "RY"];

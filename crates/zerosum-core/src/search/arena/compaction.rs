@@ -1,8 +1,8 @@
 //! Compaction: a subtree becomes the whole tree, without a copy.
 
 use super::memory::{block_size, run_length, shrink};
-use super::{Arena, NodeId, ROOT};
-use crate::search::node::Node;
+use super::{Arena, ROOT};
+use crate::search::node::{Node, NodeId};
 
 impl Arena {
     /// Makes a node without leaves in flight the root, keeps its subtree, and forgets all other nodes.

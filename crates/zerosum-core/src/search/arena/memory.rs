@@ -1,7 +1,7 @@
 //! Allocation: blocks and runs, used again once they are outgrown, within a limit on bytes.
 
-use super::{Arena, NodeId, VALUE_WORDS};
-use crate::search::node::{Details, Node, NodeKind};
+use super::{Arena, VALUE_WORDS};
+use crate::search::node::{Details, Node, NodeId, NodeKind};
 
 /// Maximum index of a node or run, with a margin for growth: indices have 32 bits.
 const MAX_INDEX: u64 = u32::MAX as u64 - (1 << 24);

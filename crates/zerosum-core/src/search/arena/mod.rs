@@ -22,13 +22,10 @@ mod memory;
 #[cfg(test)]
 mod tests;
 
-use super::node::{Details, Node, NodeKind};
+use super::node::{Details, Node, NodeId, NodeKind};
 use super::prior::{Edge, round_prior};
 use crate::game::Action;
 use memory::{block_size, free, run_length, run_shift};
-
-/// Index into [`Arena::nodes`].
-pub type NodeId = u32;
 
 /// The root: the first node.
 pub const ROOT: NodeId = 0;

@@ -1,6 +1,6 @@
 use super::memory::block_size;
 use super::*;
-use crate::game::ValueForFirst;
+use crate::player::ValueForFirst;
 use crate::random::RandomStream;
 
 #[test]

@@ -2,9 +2,9 @@
 
 use super::{Noise, Tree};
 use crate::game::{Action, Game, Position};
-use crate::search::arena::{NodeId, ROOT};
+use crate::search::arena::ROOT;
 use crate::search::config::{RootSelection, SearchConfig};
-use crate::search::node::{Estimate, NodeKind};
+use crate::search::node::{Estimate, NodeId, NodeKind};
 use crate::search::root::StopReason;
 use crate::search::select::{ExplorationTable, select_child, select_root_child};
 

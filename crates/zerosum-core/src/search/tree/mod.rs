@@ -2,17 +2,18 @@
 
 mod descent;
 
-use super::arena::{Arena, NodeId, ROOT};
+use super::arena::{Arena, ROOT};
 use super::backup::backup;
 use super::config::{RootSelection, SearchConfig};
 use super::forced::unforced_visits;
 use super::gumbel::Halving;
-use super::node::{Estimate, NodeKind};
+use super::node::{Estimate, NodeId, NodeKind};
 use super::prior::prior_of;
 use super::root::{Root, StopReason};
 use super::root_moves::RootMoves;
 use super::select::ExplorationTable;
-use crate::game::{Action, Game, Position, ValueForFirst, ValueForMover};
+use crate::game::{Action, Game, Position};
+use crate::player::{ValueForFirst, ValueForMover};
 use crate::random::{RandomStream, gumbel_noise};
 pub use descent::Descent;
 

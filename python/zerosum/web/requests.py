@@ -1,0 +1,29 @@
+"""The requests of a page, by the name in their `do`."""
+
+from __future__ import annotations
+
+from zerosum.web import growth_requests, match_requests, run_requests, study_requests
+from zerosum.web.visit import Handler, Visit
+
+HANDLERS: dict[str, Handler] = {
+    "play.open": Visit.play_open,
+    "play.move": Visit.play_move,
+    "play.undo": Visit.play_undo,
+    "play.resign": Visit.play_resign,
+    "play.view": Visit.play_view,
+    "play.save": Visit.play_save,
+    "play.hint": Visit.play_hint,
+    "lesson.open": Visit.lesson_open,
+    "lesson.step": Visit.lesson_step,
+    "lesson.c": Visit.lesson_c,
+    "lesson.rewind": Visit.lesson_rewind,
+    "lesson.reset": Visit.lesson_reset,
+    "lesson.texts": Visit.lesson_texts,
+    "games.list": Visit.games_list,
+    "games.page": Visit.games_page,
+    "games.opponents": Visit.games_opponents,
+    **study_requests.HANDLERS,
+    **growth_requests.HANDLERS,
+    **run_requests.HANDLERS,
+    **match_requests.HANDLERS,
+}
