@@ -129,15 +129,37 @@ def test_a_door_has_ten_names_at_the_most(door: Path) -> None:
     assert len(names) <= 10
 
 
-@pytest.mark.parametrize("room", ["play", "analysis", "protocols", "arena"])
-def test_engine_knows_nothing_of_training(room: str) -> None:
-    graph = {name: {m for path in FILES if room_of(path) == name for m in imports_of(path)} for name in ROOMS}
-    reached, ahead = {room}, [room]
+GRAPH = {room: {m for path in FILES if room_of(path) == room for m in imports_of(path)} - {room} for room in ROOMS}
+ROW = re.compile(r"\| \[(\w+)(?:/|\.py)\]\(\.\./python/zerosum/.*\|(.*)\|")
+ROWS = dict(ROW.findall((PACKAGE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")))
+
+
+def reached_from(room: str) -> set[str]:
+    """The rooms that a room imports, and those that they import, and so on."""
+    reached: set[str] = set()
+    ahead = [room]
     while ahead:
-        found = graph.get(ahead.pop(), set()) - reached
+        found = GRAPH.get(ahead.pop(), set()) - reached
         reached |= found
         ahead.extend(found)
-    assert not reached & TRAINING_HALF
+    return reached
+
+
+def test_the_page_has_every_room_in_order() -> None:
+    assert list(ROWS) == [room for room in ORDER if room in ROOMS and room != "__main__"]
+
+
+@pytest.mark.parametrize("room", ROWS)
+def test_a_room_never_reaches_what_the_page_names(room: str) -> None:
+    is_every = ROWS[room].strip() == "any other room"
+    named = ROOMS - {room} if is_every else set(re.findall(r"`(\w+)`", ROWS[room]))
+    assert named <= ROOMS
+    assert not reached_from(room) & named
+
+
+@pytest.mark.parametrize("room", ["play", "analysis", "protocols", "arena", "ladder"])
+def test_engine_knows_nothing_of_training(room: str) -> None:
+    assert not reached_from(room) & TRAINING_HALF
 
 
 @pytest.mark.parametrize("module", list(LIGHT))
