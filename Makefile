@@ -1,12 +1,12 @@
 # Wraps tasks.py, which does the same on Windows: `python tasks.py demo`, `python tasks.py test`.
 PYTHON ?= python3
 
-.PHONY: help demo test setup oracles s3-server wheel
+.PHONY: help demo check test setup oracles s3-server wheel
 help:
 	@$(CHECK_PYTHON)
 	@$(PYTHON) tasks.py --help
 
-demo test setup oracles s3-server wheel:
+demo check test setup oracles s3-server wheel:
 	@$(CHECK_PYTHON)
 	@$(PYTHON) tasks.py $@
 

@@ -47,7 +47,15 @@ LINKERS = {
 
 def main() -> None:
     """Run the task that the command line names."""
-    tasks = {"demo": demo, "test": test, "setup": setup, "oracles": oracles, "s3-server": s3_server, "wheel": wheel}
+    tasks = {
+        "demo": demo,
+        "check": check,
+        "test": test,
+        "setup": setup,
+        "oracles": oracles,
+        "s3-server": s3_server,
+        "wheel": wheel,
+    }
     about = " ".join(f"{name}: {task.__doc__}" for name, task in tasks.items())
     parser = argparse.ArgumentParser(description=f"Set up zerosum in .venv and use it. {about}")
     parser.add_argument("task", choices=tasks)
@@ -69,24 +77,57 @@ def demo() -> None:
             sys.exit(status)
 
 
+def check() -> None:
+    """Run the quick checks, and the tests of the rooms that differ from the last commit."""
+    setup()
+    rooms = changed_tests()
+    steps = static_checks() | {"Rust tests": ["cargo", "test", "--locked", "--workspace"]}
+    carry_out(steps | {"Python tests": [str(PYTHON), "-m", "pytest", "--numprocesses=auto", "--quiet", *rooms]})
+
+
 def test() -> None:
     """Run every check, stopping at the first that fails."""
     setup()
+    python = [str(PYTHON), "-m"]
+    carry_out(
+        static_checks()
+        | {
+            "Rust tests": ["cargo", "test", "--locked", "--workspace"],
+            "Rust module's types": [*python, "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "zerosum._core"],
+            # A file's tests run in one process: they share what they train.
+            "Python tests": [*python, "pytest", "--numprocesses=auto", "--maxprocesses=8", "--dist=loadfile"],
+        }
+    )
+
+
+def static_checks() -> dict[str, list[str]]:
+    """The checks that run nothing of the package, by name."""
     for tool, component in (("fmt", "rustfmt"), ("clippy", "clippy")):
         if not succeeds(["cargo", tool, "--version"]):
             sys.exit(f"{component} is missing: add it with 'rustup component add {component}' or your package manager.")
     python = [str(PYTHON), "-m"]
-    steps = {
+    return {
         "Rust format": ["cargo", "fmt", "--all", "--check"],
         "Rust lints": ["cargo", "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"],
-        "Rust tests": ["cargo", "test", "--locked", "--workspace"],
         "Python format": [*python, "ruff", "format", "--check"],
         "Python lints": [*python, "ruff", "check"],
         "Python types": [*python, "mypy"],
-        "Rust module's types": [*python, "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "zerosum._core"],
-        # A file's tests run in one process: they share what they train.
-        "Python tests": [*python, "pytest", "--numprocesses=auto", "--maxprocesses=8", "--dist=loadfile"],
     }
+
+
+def changed_tests() -> list[str]:
+    """The tests of the rooms that differ from the last commit, or of the order of imports if none does."""
+    answer = subprocess.run(
+        ["git", "status", "--porcelain", "--untracked-files=all"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    rooms = set(re.findall(r"(?:python/zerosum|tests)/(\w+)/", answer.stdout))
+    if "crates/" in answer.stdout:
+        rooms |= {"games", "search"}
+    return [f"tests/{room}" for room in sorted(rooms) if (ROOT / "tests" / room).is_dir()] or ["tests/test_layers.py"]
+
+
+def carry_out(steps: dict[str, list[str]]) -> None:
+    """Run commands, stopping at the first that fails."""
     for passed, (name, command) in enumerate(steps.items()):
         words = " ".join(Path(word).name for word in command)
         say(f"[{passed + 1}/{len(steps)}] {name}: {words}")

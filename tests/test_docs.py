@@ -31,7 +31,7 @@ from zerosum.run.training import train
 from zerosum.search import SearchConfig
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if path.exists()]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 MODULES = ["zerosum", *(found.name for found in pkgutil.walk_packages(zerosum.__path__, "zerosum."))]
 
 MISSING = {name for name in ("pandas", "polars", "duckdb") if importlib.util.find_spec(name) is None}
