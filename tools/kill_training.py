@@ -48,7 +48,7 @@ from zerosum.network.checkpoint import list_checkpoints, load_learner_state
 from zerosum.replay import GameRecord
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.journal import parse_journal
-from zerosum.run.metrics import MetricsRow, read_metrics
+from zerosum.run.metrics import CORE_COLUMNS, MetricsRow, read_metrics
 
 GAME = "tictactoe"
 SETTINGS = (
@@ -504,7 +504,8 @@ def result(run: Path) -> dict[str, Any]:
     for pattern in ("mistakes.jsonl", "gate.jsonl", "checkpoints/best"):
         files |= {path.name: path.read_bytes() for path in run.glob(pattern)}
     rows = read_metrics(run / "metrics.csv")
-    files["metrics.csv"] = [replace(row, minutes=0, evaluations_per_second=0) for row in rows]
+    of_the_machine: dict[str, Any] = dict.fromkeys(CORE_COLUMNS)
+    files["metrics.csv"] = [replace(row, minutes=0, evaluations_per_second=0, **of_the_machine) for row in rows]
     return files
 
 

@@ -7,6 +7,7 @@ This file knows no setting by name.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -246,6 +247,28 @@ def _range_text(low: float | None, high: float | None) -> str:
     return f"at least {low}" if high is None else f"{low} to {high}"
 
 
+CGROUPS = Path("/sys/fs/cgroup")
+
+
 def num_cores() -> int:
-    """Cores that this process may use."""
+    """Cores that this process may use: those that it may run on, or the CPU limit of its container if that is less."""
+    own = num_own_cores()
+    limit = container_limit()
+    return own if limit is None else min(own, max(1, math.ceil(limit)))
+
+
+def num_own_cores() -> int:
+    """Cores that this process may run on, whatever share of them its container has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def container_limit(root: Path = CGROUPS) -> float | None:
+    """The CPU limit of a container in cores, such as that of `docker run --cpus 2.5`; None without one.
+
+    A container sees its own control group as the root, in one file (version 2) or in two (version 1).
+    """
+    for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        with contextlib.suppress(OSError, ValueError):
+            quota, period = " ".join((root / file).read_text(encoding="ascii") for file in files).split()
+            return int(quota) / int(period) if quota != "max" and int(quota) > 0 and int(period) > 0 else None
+    return None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from zerosum.contest.elo import TOO_FEW_GAMES
 from zerosum.report.game_statistics import GameBlock
 from zerosum.report.run_data import RunData
+from zerosum.run.core_use import mean_use
 from zerosum.run.strength import player_name
 
 ENOUGH_GAMES = 100
@@ -40,7 +41,7 @@ class Finding:
 
 def findings(run: RunData, blocks: Sequence[GameBlock]) -> list[Finding]:
     """All findings about a run, the most serious first."""
-    found = [*_collapses(run, blocks), *_strength(run), *_held_out(run), *_mistakes(run), *_start(run)]
+    found = [*_collapses(run, blocks), *_strength(run), *_held_out(run), *_mistakes(run), *_cores(run), *_start(run)]
     if any(finding.kind == "collapse" for finding in found):
         found.insert(1, Finding("note", _last_good(run)))
     order = ("collapse", "warning", "good", "note")
@@ -155,6 +156,13 @@ def _mistakes(run: RunData) -> Iterator[Finding]:
             f" {curve.steps[-1]:,.0f})"
             + (f"; at step {curve.steps[0]:,.0f} it was {curve.values[0]:.1%}." if len(curve.steps) > 1 else "."),
         )
+
+
+def _cores(run: RunData) -> Iterator[Finding]:
+    use = mean_use(row.core_use for row in run.rows)
+    if use is not None:
+        has_selfplay = run.config.training.source == "selfplay"
+        yield Finding("warning" if use.causes() else "note", use.summary(has_selfplay=has_selfplay))
 
 
 def _start(run: RunData) -> Iterator[Finding]:

@@ -46,7 +46,11 @@ class Budget:
 
     def _clock(self) -> float:
         training = self._config.training
-        return clock_s(training) + (self._others_cpu_s() if training.clock == "cpu" else 0.0)
+        return self.cpu_s() if training.clock == "cpu" else clock_s(training)
+
+    def cpu_s(self) -> float:
+        """CPU-seconds of this process and of those that work for it."""
+        return time.process_time() + self._others_cpu_s()
 
     @property
     def elapsed_s(self) -> float:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import math
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+from zerosum.base.errors import counted
 from zerosum.base.files import writing
 from zerosum.evaluators import Evaluator
 from zerosum.games import Rules
@@ -17,12 +19,15 @@ from zerosum.learner import StepReport
 from zerosum.run.budget import Budget, time_text
 from zerosum.run.cluster_raters import ClusterRaters, RaterLostError
 from zerosum.run.config import RunConfig
+from zerosum.run.core_use import CoreClock, CoreUse, mean_use
 from zerosum.run.metrics import Metrics, MetricsRow
 from zerosum.run.mistakes import Mistakes
 from zerosum.run.strength import EARLY_SHARE, Strength
 from zerosum.run.workers import num_selfplay_workers
 
 COLUMNS = {field.name for field in fields(MetricsRow)}
+ROWS_JUDGED = 3
+"""Rows of metrics whose mean use of the cores is judged: a shorter burst of another program is not worth a word."""
 
 
 class Measures:
@@ -76,6 +81,19 @@ class Measures:
         self.elapsed_before = max(float(learner_info.get("elapsed_s", 0.0)), 60 * last.minutes if last else 0.0)
         """Seconds of the budget that earlier processes have used."""
         self._steps: list[StepReport] = []
+        self._cores: CoreClock | None = None
+        self._measuring_s = 0.0
+        self._core_uses = list[CoreUse]()
+        self._reported_causes = set[str]()
+        self._is_last = False
+
+    def watch_cores(self, budget: Budget) -> None:
+        """Begin to measure the use of the cores. On a cluster, whose machines have the work, nothing calls this."""
+        self._cores = CoreClock(budget.cpu_s)
+
+    def counting_pauses(self, is_paused: Callable[[], bool]) -> Callable[[], bool]:
+        """The question whether self-play is to wait, with its answers counted if the cores are watched."""
+        return is_paused if self._cores is None else self._cores.counting(is_paused)
 
     def close(self) -> None:
         """End the raters, and close the files."""
@@ -108,6 +126,14 @@ class Measures:
             num_evaluations: Evaluations of the run so far. Measurements take a share of them.
             is_last: Whether the training ends with this checkpoint: it gets the time that is left.
         """
+        self._is_last = is_last
+        started = time.thread_time()
+        self._rate_and_count(step, evaluator, budget, num_evaluations=num_evaluations, is_last=is_last)
+        self._measuring_s += time.thread_time() - started
+
+    def _rate_and_count(
+        self, step: int, evaluator: Evaluator, budget: Budget, *, num_evaluations: int, is_last: bool
+    ) -> None:
         # A deterministic run must not depend on how long its games take.
         elapsed_s = math.inf if self._config.training.deterministic else budget.elapsed_s
         if not is_last:
@@ -170,6 +196,7 @@ class Measures:
         positions: int,
         evaluations: int = 0,
         evaluations_per_second: float = 0.0,
+        learning_cpu_s: float = 0.0,
     ) -> MetricsRow:
         """Write a row: these counts, means over the learner steps since the last row, and the newest measurements.
 
@@ -178,12 +205,15 @@ class Measures:
         """
         seen, self._steps = self._steps, []
         told = [{"learning_rate": report.learning_rate, **report.measures} for report in seen]
-        means = {
+        means: dict[str, Any] = {
             name: sum(measures[name] for measures in told) / len(told)
             for name in (told[0] if told else ())
             if name in COLUMNS
         }
         rating, mistakes = self.strength.newest, self.mistakes.newest
+        use = None
+        if self._cores is not None:
+            use = self._cores.lap(learning_s=learning_cpu_s, measuring_s=self._measuring_s)
         row = MetricsRow(
             minutes=budget.elapsed_s / 60,
             step=step,
@@ -196,13 +226,40 @@ class Measures:
             mistakes=None if mistakes is None else mistakes[0],
             mistakes_error=None if mistakes is None else mistakes[1],
             **means,
+            **({} if use is None else asdict(use)),
         )
         # A deterministic run that repeats steps after a kill has their rows already.
         last = self.metrics.last
         if not self._config.training.deterministic or last is None or last.step < row.step:
             with writing(self._directory):
                 self.metrics.add(row)
+        if use is not None and not self._is_last:  # self-play has ended when the last checkpoint is measured
+            self._core_uses.append(use)
+            self._report_cores()
         return row
+
+    def words_on_cores(self) -> str:
+        """A sentence on the use of the cores since this process began; "" if it was not measured."""
+        use = mean_use(self._core_uses)
+        return "" if use is None else use.summary(has_selfplay=self._config.training.source == "selfplay")
+
+    def _report_cores(self) -> None:
+        """Report that the training gets less of the cores than it could, once for each cause."""
+        use = mean_use(self._core_uses[-ROWS_JUDGED:])
+        if use is None or len(self._core_uses) < ROWS_JUDGED:
+            return
+        is_for_all = _works_on_all_cores(self._config)
+        causes = set(use.causes(is_for_all_cores=is_for_all))
+        if causes and causes != self._reported_causes:
+            self._report(f"      {use.words(is_for_all_cores=is_for_all)}")
+        self._reported_causes = causes
+
+
+def _works_on_all_cores(config: RunConfig) -> bool:
+    """Whether a training has work for every core: it plays itself, on CPUs, with a worker for each."""
+    training = config.training
+    is_usual = training.source == "selfplay" and not training.deterministic and config.selfplay.num_workers is None
+    return is_usual and not training.evaluator.on_gpu
 
 
 def _nothing() -> Future[None]:
@@ -236,6 +293,8 @@ def progress_line(
         f" | {row.games:,} games, {row.positions:,} positions"
         f" | {row.evaluations_per_second:,.0f} evaluations/s | step {row.step:,}"
     )
+    if row.cores is not None and row.cores_used is not None:
+        head += f" | {row.cores_used:.0%} of {counted(row.cores, 'core')}"
     parts = []
     if row.policy_loss is not None and row.policy_entropy is not None and row.value_error is not None:
         parts.append(f"policy {row.policy_loss:.2f} (best {row.policy_entropy:.2f}), value {row.value_error:.3f}")

@@ -17,6 +17,7 @@ from typing import Any
 
 from zerosum.base.errors import DataError
 from zerosum.base.files import Lines, append_line, read_lines, repair_lines, replace_durably, writing
+from zerosum.run.core_use import SHARES, CoreUse
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,27 @@ class MetricsRow:
     """Mean rate of mistakes of the newest checkpoint over the sets of solved positions, in [0, 1]."""
     mistakes_error: float | None = None
     """Half the width of its 95 % interval."""
+    cores: int | None = None
+    """Cores that the training may use. This and the next six are as in `core_use.CoreUse`, since the row before."""
+    cores_used: float | None = None
+    cores_others: float | None = None
+    cores_stolen: float | None = None
+    cores_learning: float | None = None
+    cores_measuring: float | None = None
+    selfplay_paused: float | None = None
+
+    @property
+    def core_use(self) -> CoreUse | None:
+        """The use of the cores since the row before; None if it was not measured, as on a cluster."""
+        values = {name: getattr(self, name) for name in CORE_COLUMNS}
+        needed = {name: value for name, value in values.items() if name not in ("cores_others", "cores_stolen")}
+        return None if None in needed.values() else CoreUse(**values)
 
 
+CORE_COLUMNS = tuple(field.name for field in fields(CoreUse))
 _NAMES = [field.name for field in fields(MetricsRow)]
-_WHOLE_NUMBERS = {"step", "games", "positions", "evaluations"}
+_COUNTS = {"step", "games", "positions", "evaluations"}
+_WHOLE_NUMBERS = _COUNTS | {"cores"}
 HEADER = ",".join(_NAMES)
 _MOST = 1 << 53
 
@@ -153,8 +171,11 @@ def _parse_row(line: str) -> MetricsRow:
     cells = dict(zip(_NAMES, line.split(","), strict=True))
     values = {name: int(cell) if name in _WHOLE_NUMBERS else float(cell) for name, cell in cells.items() if cell}
     row = MetricsRow(**values)  # type: ignore[arg-type]
-    if not 0 <= row.minutes < _MOST or not all(0 <= getattr(row, name) < _MOST for name in _WHOLE_NUMBERS):
+    if not 0 <= row.minutes < _MOST or not all(0 <= getattr(row, name) < _MOST for name in _COUNTS):
         raise ValueError(line)  # includes minutes that are not finite
+    shares = [share for name in SHARES if (share := getattr(row, name)) is not None]
+    if (row.cores is not None and not 0 < row.cores < _MOST) or not all(0 <= share <= 1 for share in shares):
+        raise ValueError(line)
     return row
 
 

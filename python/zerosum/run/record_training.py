@@ -129,6 +129,7 @@ class RecordTraining:
             if self._budget.progress >= 1:
                 self._report(USED_UP)
                 return
+            self._measures.watch_cores(self._budget)
             while not self._is_over():
                 self._learn()
                 if self._budget.is_due_to_save and not self._is_over():
@@ -286,6 +287,7 @@ class RecordTraining:
                 f"To play it: {play}",
                 f"To go on by self-play: {go_on}",
                 *([f"The network of step {step:,} {summary}."] if summary else []),
+                *filter(None, [self._measures.words_on_cores()]),
             ]
         )
 

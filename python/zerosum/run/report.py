@@ -27,6 +27,7 @@ from zerosum.play.contestant import RANDOM, Contestant, SearchContestant, rollou
 from zerosum.play.player import Player, load_player
 from zerosum.replay.shards import MANIFEST, read_manifest
 from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word, tower_words, train_text
+from zerosum.run.core_use import mean_use
 from zerosum.run.game_import import game_of_records
 from zerosum.run.held_out import HeldOutFile, held_out_table
 from zerosum.run.metrics import MetricsRow, read_metrics
@@ -328,6 +329,11 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         )
         for metric in ("minutes", "games", "positions", "evaluations", "step"):
             write_json(_figure_json(metric, run=str(run), value=getattr(last, metric)))
+    if (use := mean_use(row.core_use for row in rows)) is not None:
+        say(f"  {use.summary(has_selfplay=config.training.source == 'selfplay')}")
+        for metric, value in asdict(use).items():
+            if value is not None:
+                write_json(_figure_json(metric, run=str(run), value=value))
     network = config.network
     is_own = split_name(config.game) is not None or config.game.startswith(OBJECT)
     game = None if is_own else make(config.game)

@@ -184,6 +184,12 @@ def _changed_config(
         raise SettingsError(
             f"{directory}: the initial network, the planes and the seed of a run cannot be changed; start a new run."
         )
+    if before.training.clock != after.training.clock:
+        raise SettingsError(
+            f"{directory}: its minutes so far are counted by training.clock={before.training.clock!r}, so they cannot"
+            f" be counted by {after.training.clock!r} from now on; start a new run, which may begin with this network:"
+            f" --set training.initial_network={directory}."
+        )
     require_material(after, game)
     _require_repeatable(directory, before, after)
     return after

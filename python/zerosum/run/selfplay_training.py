@@ -260,6 +260,8 @@ class SelfplayTraining:
             if self._budget.progress >= 1:
                 self._report(USED_UP)
                 return
+            if self._cluster is None:  # elsewhere the cores of other machines have the work
+                self._measures.watch_cores(self._budget)
             if self._is_deterministic:
                 self._play_and_learn_in_turn()
             else:
@@ -274,7 +276,8 @@ class SelfplayTraining:
             if self._stop.is_set():
                 go_on = train_text(self._config, self._directory)
                 here = f"the checkpoint of step {self._saved_step:,}" if self._is_deterministic else "here"
-                self._report(f"Stopped. To go on from {here}: {go_on}")
+                stopped = f"Stopped. To go on from {here}: {go_on}"
+                self._report("\n".join(filter(None, [stopped, self._measures.words_on_cores()])))
             else:
                 self._report(self._last_words())
 
@@ -284,7 +287,8 @@ class SelfplayTraining:
         """Play on self-play's threads; learn, save and rate on this one."""
         with ThreadPoolExecutor(1) as pool:
             is_ended = threading.Event()
-            playing = pool.submit(self._selfplay.play, is_ended.is_set, self._take, is_paused=self._is_behind)
+            is_paused = self._measures.counting_pauses(self._is_behind)
+            playing = pool.submit(self._selfplay.play, is_ended.is_set, self._take, is_paused=is_paused)
             try:
                 while not self._is_over() and not playing.done():
                     try:
@@ -523,7 +527,8 @@ class SelfplayTraining:
             commands = f"To measure it: {evaluate}\nTo play it: {play}"
         step = self._playing.step
         summary = self._measures.strength.summary(step)
-        return f"Done. {commands}" + (f"\nThe network of step {step:,} {summary}." if summary else "")
+        network = f"The network of step {step:,} {summary}." if summary else ""
+        return "\n".join(filter(None, [f"Done. {commands}", network, self._measures.words_on_cores()]))
 
     def _report_progress(self) -> None:
         """Write a row of metrics and report it."""
@@ -537,6 +542,7 @@ class SelfplayTraining:
             positions=self._window.total_positions,
             evaluations=self._num_evaluations(),
             evaluations_per_second=rate,
+            learning_cpu_s=self._learner_cpu_s,
         )
         steps = self._measures.strength.rated_steps
         text = progress_line(

@@ -27,6 +27,7 @@ from zerosum.replay.records import GameRecord, PlyFlag
 from zerosum.replay.shards import Manifest, read_manifest, read_shard
 from zerosum.report.game_statistics import block_of
 from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word
+from zerosum.run.core_use import mean_use
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
 from zerosum.run.strength import Strength, player_name
@@ -88,7 +89,7 @@ def curves(label: str, directory: Path) -> dict[str, Any]:
                 "mistakes": round(mean_rate(rates)[0], 4) if rates else None,
             }
         )
-    last = rows[-1] if rows else None
+    last, use = rows[-1] if rows else None, mean_use(row.core_use for row in rows)
     return {
         "name": label,
         "game": _game_name(config),
@@ -97,6 +98,7 @@ def curves(label: str, directory: Path) -> dict[str, Any]:
         "rows": [asdict(row) for row in _thinned(rows)],
         "checkpoints": checkpoints,
         "verdict": strength.verdict(),
+        "cores": "" if use is None else use.summary(has_selfplay=config.training.source == "selfplay"),
         "left": _left(config, last),
         "live": (directory / "holder.json").exists(),
         "command": command_text("train", config.game, "--run", directory),

@@ -66,6 +66,7 @@ export function show(main, fields) {
     facts.replaceChildren(h("div", { className: "row" }, choice("Against", AXES, axis, (value) => { axis = value; render(); })),
       ...loaded.map((run) => h("div", { className: "panel fact" }, h("h2", {}, run.name, " ", h("span", { className: "dim" }, run.game)),
         h("p", {}, h("b", {}, "Is it learning? "), run.verdict), h("p", { className: "dim" }, `Budget ${run.budget}; ${run.left || "nothing is recorded yet"}. Begun, or gone on with, by `, h("code", {}, run.command)),
+        run.cores && h("p", { className: "dim" }, run.cores),
         mayTrain ? h("p", {}, run.live ? h("button", { type: "button", onclick: () => train("runs.stop", { run: run.name }) }, "Stop learning") : h("button", { type: "button", onclick: () => train("runs.train", { run: run.name, minutes: Math.round((run.rows.at(-1)?.minutes ?? 0) + 10) }) }, "Learn for 10 more minutes")) : "",
         h("p", {}, h("a", { className: "button main", href: `#/play?${new URLSearchParams({ game: run.game, vs: run.name })}` }, "Play it"), " ",
           h("a", { className: "button", href: `#/search?${new URLSearchParams({ game: run.game, vs: run.name })}` }, "Watch it search"), " ",
