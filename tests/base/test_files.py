@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,30 @@ def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     write_durably(path, b"after")
     assert path.read_bytes() == b"after"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_name_is_on_the_disk_before_the_writer_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A power cut keeps what was synced: first the whole content, then its name, which belongs to the directory."""
+    events: list[tuple[str, int, int]] = []
+    real_fsync, real_replace = os.fsync, os.replace
+
+    def fsync(file: int) -> None:
+        found = os.fstat(file)
+        events.append(("sync", found.st_ino, 0 if stat.S_ISDIR(found.st_mode) else found.st_size))
+        real_fsync(file)
+
+    def replace(source: Path, target: Path) -> None:
+        events.append(("rename", os.stat(source).st_ino, 0))
+        real_replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    for path, content in ((tmp_path / "new", b"first"), (tmp_path / "new", b"second of all")):
+        events.clear()
+        write_durably(path, content)
+        file, directory = path.stat().st_ino, tmp_path.stat().st_ino
+        names = [] if os.name == "nt" else [("sync", directory, 0)]
+        assert events == [("sync", file, len(content)), ("rename", file, 0), *names]
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:

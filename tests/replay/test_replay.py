@@ -341,6 +341,18 @@ def test_a_sample_and_its_images_have_equal_chances():
     assert sum((count - 500) ** 2 / 500 for count in seen.values()) < 24.3  # 7 degrees of freedom: 0.1 % of seeds fail
 
 
+def test_which_image_is_shown_does_not_depend_on_which_position_was_drawn():
+    """Both are drawn with the same seed and step. With one stream for both, a position would have one image only."""
+    window, symmetries = ReplayWindow(ReplayConfig()), Game("tictactoe").spec.symmetries
+    for game_id in range(8):
+        window.add(record_of(game_id, [1, 0, 4], targets=[{}, {}, {4: 1.0}]))
+    samples = window.sample(6400, seed=5, step=6)
+    images = [tuple(moves) for moves, _ in rows(permuted(samples, symmetries, seed=5, step=6))]
+    pairs = Counter(zip(samples.game_ids.tolist(), images, strict=True))
+    assert len(pairs) == 64
+    assert sum((count - 100) ** 2 / 100 for count in pairs.values()) < 103.4  # 63 degrees of freedom: 0.1 % fail
+
+
 def test_images_are_a_function_of_seed_and_step():
     window, symmetries = ReplayWindow(ReplayConfig()), Game("connect4").spec.symmetries
     window.add(record_of(0, [0, 1, 2]))
