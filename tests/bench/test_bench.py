@@ -111,6 +111,22 @@ def test_processes_are_measured_too() -> None:
         assert figure.settings["network"].startswith("1x") and figure.value > 0
 
 
+def test_the_planes_that_a_run_adds_are_measured() -> None:
+    """Workers make the game by its name in the settings, where Go has more planes than by itself."""
+    game = "go(size=5)"
+    size = ["network.num_blocks=0", "network.num_filters=4", "selfplay.games_per_worker=4", "training.backend=torch"]
+    settings = [*size, "training.workers=processes", "selfplay.num_workers=1", "search.num_simulations=4"]
+    figures = list(run_bench("selfplay", game, seconds=0.3, overrides=settings))
+    assert {figure.settings.get("workers") for figure in figures} >= {"1 processes"}
+    config = new_config(make(game), game, overrides=size)
+    planes = NetworkShape.of(make(config.game).spec)
+    assert planes.num_planes == NetworkShape.of(make(game).spec).num_planes + 3
+    roofline = next(
+        f for f in run_bench("evaluator", game, seconds=0.1, overrides=size) if f.metric == "share_of_roofline"
+    )
+    assert roofline.settings["gflop_per_evaluation"] * 1e9 == num_operations(config.network, planes)
+
+
 def test_a_game_takes_as_long_as_its_evaluations() -> None:
     settings = ["selfplay.num_workers=1", "selfplay.games_per_worker=4", "network.num_blocks=0"]
     settings += ["search.cache_positions=0"]

@@ -71,11 +71,22 @@ def new_task(game: str, log: FinishedLog, first_game_id: int = 0) -> SelfplayTas
     )
 
 
-def new_selfplay(game: str, log: FinishedLog, first_game_id: int = 0, **changes: Any) -> SelfplayProcesses:
+def test_workers_make_the_game_with_the_planes_of_the_network(tmp_path: Path) -> None:
+    """By default a run of Go adds planes to it; a run of its name alone is refused here and not by torch over there."""
+    settings = [*SETTINGS, "training.workers=processes", "selfplay.num_workers=2", "training.steps=1"]
+    train("go(size=5)", tmp_path / "run", overrides=settings, report=lambda _: None)
+    assert read_metrics(tmp_path / "run" / "metrics.csv")[-1].step == 1
+    with pytest.raises(AssertionError, match=r"go\(size=5\) is not go\(size=5, liberties=3\)"):
+        new_selfplay("go(size=5, liberties=3)", FinishedLog(), named="go(size=5)")
+
+
+def new_selfplay(
+    game: str, log: FinishedLog, first_game_id: int = 0, *, named: str = "", **changes: Any
+) -> SelfplayProcesses:
     task, spec = new_task(game, log, first_game_id), make(game).spec
     info = CheckpointInfo.describe(spec, NETWORK, step=5)
     checkpoint = Checkpoint(info, initial_weights(NETWORK, info.shape, seed=0))
-    return SelfplayProcesses(task, checkpoint, game=game, num_workers=2, **changes)
+    return SelfplayProcesses(task, checkpoint, game=named or game, num_workers=2, **changes)
 
 
 def same(record: GameRecord, other: GameRecord, *, apart_from: str = "") -> bool:

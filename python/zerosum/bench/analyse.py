@@ -15,7 +15,7 @@ from zerosum.games.random_play import random_lines, state_of
 from zerosum.games.rules import Leaves
 from zerosum.play.analysis import Analysis
 from zerosum.play.player import LEAVES_A_BATCH, Player
-from zerosum.run.config import new_config
+from zerosum.run.config import configured_game, new_config
 from zerosum.run.workers import num_selfplay_workers
 from zerosum.selfplay.calibration import Busy, Rate
 
@@ -28,6 +28,7 @@ def bench_analyse(game: Rules, name: str, seconds: float, overrides: Sequence[st
     position) counts for as long as it took.
     """
     config = new_config(game, name, overrides=overrides)
+    game = configured_game(game, config)
     best, alone = evaluator_alone(game, config)
     workers = num_selfplay_workers(config)
     asked = _Asked(untrained_evaluator(game, config, batch_size=LEAVES_A_BATCH))

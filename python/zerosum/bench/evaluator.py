@@ -12,7 +12,7 @@ from zerosum.games import Rules
 from zerosum.games.random_play import random_leaves
 from zerosum.network import NetworkShape
 from zerosum.network.weights import num_operations
-from zerosum.run.config import new_config
+from zerosum.run.config import configured_game, new_config
 from zerosum.run.workers import num_selfplay_workers
 from zerosum.selfplay.calibration import Busy, batch_sizes, evaluating
 
@@ -24,6 +24,7 @@ def bench_evaluator(game: Rules, name: str, seconds: float, overrides: Sequence[
     with the network at its best batch size, over the operations of one evaluation (`num_operations`).
     """
     config = new_config(game, name, overrides=overrides)
+    game = configured_game(game, config)
     sizes = batch_sizes(on_gpu=on_gpu(config))
     threads, slice_s = num_selfplay_workers(config), seconds / (2 * ROUNDS * len(sizes))
     evaluators = {size: untrained_evaluator(game, config, batch_size=size) for size in sizes}

@@ -13,7 +13,7 @@ from zerosum.bench.selfplay_slices import Playing
 from zerosum.bench.speed_up import speed_ups
 from zerosum.bench.untrained import evaluator_alone, network_settings, on_gpu, untrained_checkpoint
 from zerosum.games import Rules, measure_game
-from zerosum.run.config import changed, game_name, new_config
+from zerosum.run.config import changed, configured_game, game_name, new_config
 from zerosum.run.workers import choose_games, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay.calibration import Busy
 
@@ -30,6 +30,7 @@ def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[s
     cores over one is measured.
     """
     config = new_config(game, game_name(name), overrides=overrides)
+    game = configured_game(game, config)
     workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
     with tempfile.TemporaryDirectory() as directory:
         num_games, _ = choose_games(Path(directory), game, untrained_checkpoint(game, config), config, report=print)

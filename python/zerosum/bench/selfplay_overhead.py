@@ -22,7 +22,7 @@ from zerosum.bench.other_process import OtherProcess, open_module
 from zerosum.evaluators import UniformEvaluator
 from zerosum.games import Rules, make
 from zerosum.replay.game_store import GameStore
-from zerosum.run.config import RunConfig, game_name, new_config
+from zerosum.run.config import RunConfig, configured_game, game_name, new_config
 from zerosum.selfplay import SelfplayTask
 from zerosum.selfplay.calibration import Busy, Work
 from zerosum.selfplay.worker import SelfplayWorker
@@ -41,6 +41,7 @@ def bench_selfplay_overhead(game: Rules, name: str, seconds: float, overrides: S
     the value 0.
     """
     config = new_config(game, game_name(name), overrides=overrides)
+    game = configured_game(game, config)
     num_games = config.selfplay.games_per_worker or GAMES_A_WORKER
     has_two = num_cores() > 1
     slice_s = seconds / (ROUNDS * len(SIMULATIONS) * (3 if has_two else 1))
@@ -112,6 +113,7 @@ def main() -> None:
     try:
         game = make(request["game"])
         config = new_config(game, request["game"], overrides=request["overrides"])
+        game = configured_game(game, config)
         num_games = config.selfplay.games_per_worker or GAMES_A_WORKER
         with _playing(game, config, request["num_simulations"], num_games, num_threads=1) as work, Busy(1) as busy:
             busy.rate(work, seconds=0)

@@ -27,7 +27,7 @@ from zerosum.evaluators import Evaluations, Evaluator
 from zerosum.games import Rules, make
 from zerosum.games.rules import Leaves
 from zerosum.replay.game_store import GameStore
-from zerosum.run.config import RunConfig, game_name, new_config
+from zerosum.run.config import RunConfig, configured_game, game_name, new_config
 from zerosum.run.workers import new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import SelfplayTask
 from zerosum.selfplay.calibration import Rate
@@ -192,6 +192,7 @@ def main() -> None:
     try:
         game = make(request["game"])
         config = new_config(game, request["game"], overrides=request["overrides"])
+        game = configured_game(game, config)
         with Playing(game, config, seed=request["seed"]) as playing:
             playing.warm_up()
             print("{}", flush=True)

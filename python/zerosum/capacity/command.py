@@ -14,7 +14,7 @@ from zerosum.capacity.plan import Machine, Plan
 from zerosum.capacity.work import searched_plies
 from zerosum.evaluators.device import num_devices, uses_gpu
 from zerosum.games import make
-from zerosum.run.config import game_name, new_config, preset_names
+from zerosum.run.config import configured_game, game_name, new_config, preset_names
 
 
 def plan_training(
@@ -67,6 +67,7 @@ def plan_training(
             " run the same command on a machine of the plan."
         )
     config = new_config(rules, name, preset=preset, minutes=minutes, overrides=overrides)
+    rules = configured_game(rules, config)
     numbers = recorded(figures_name(rules.spec), plies=searched_plies(config, rules), gpu=gpu)
     if seconds is not None:
         from zerosum.capacity.measuring import measured

@@ -38,6 +38,7 @@ from zerosum.cluster.rooms import ROUNDING, Room, room_of
 from zerosum.cluster.status import STATUS_S, ClusterStatus, StatusFiles, by_word
 from zerosum.cluster.verification import SearchCheck, Verifier
 from zerosum.evaluators import EvaluatorConfig
+from zerosum.games.rules import is_named
 from zerosum.network import Checkpoint
 from zerosum.replay import GameRecord
 from zerosum.replay.game_store import GameStore
@@ -96,6 +97,7 @@ class ClusterSelfplay:
             SettingsError: games are to begin in the archive, which actors do not have.
         """
         require_no_archive(task.config.archive_share)
+        assert is_named(task.game, game), f"{game} is not {task.game.spec.full_name}, which the network has learned"
         self._task, self._config, self._connection, self._game = task, config, connection, game
         self._store, self._evaluator, self._say = store, evaluator, report
         self._training = secrets.token_hex(8)

@@ -117,6 +117,15 @@ def find_game(name: str) -> Rules | Game[Any]:
     return Rules(name)
 
 
+def is_named(game: Rules, name: str) -> bool:
+    """Whether `make` makes the same game of this name, with the same planes; a game in Python is not compared.
+
+    >>> is_named(make("go9"), "go(size=9)"), is_named(make("go9"), "go(size=9, liberties=3)")
+    (True, False)
+    """
+    return game.is_python or make(name).spec.encoder_id == game.spec.encoder_id
+
+
 def is_game_name(text: str) -> bool:
     """Whether a text has the form of a game's name, as `make` takes it; the game need not exist.
 

@@ -405,6 +405,16 @@ def require_material(config: RunConfig, game: Rules) -> None:
         )
 
 
+def configured_game(game: Rules, config: RunConfig) -> Rules:
+    """The game as a run with these settings plays it: with the planes that they add (`training.planes`).
+
+    >>> go = make("go9")
+    >>> len(go.spec.planes), len(configured_game(go, new_config(go, "go9")).spec.planes)
+    (17, 20)
+    """
+    return game if game.is_python else make(config.game)
+
+
 def _with_planes(game: Rules, name: str, planes: str) -> str:
     """The game's name with these options of its planes."""
     if not planes:

@@ -29,6 +29,7 @@ from zerosum.base.files import write_all
 from zerosum.evaluators import EvaluatorConfig
 from zerosum.evaluators.backends import AUTO
 from zerosum.evaluators.device import torch_devices
+from zerosum.games.rules import is_named
 from zerosum.network import Checkpoint
 from zerosum.replay import GameHeader, GameRecord
 from zerosum.replay.journal import EndEntry, Entry, PlyEntry, game_entries, read_entries
@@ -83,6 +84,7 @@ class SelfplayProcesses:
             SettingsError: games are to begin in the archive, which the workers do not have.
         """
         require_no_archive(task.config.archive_share)
+        assert is_named(task.game, game), f"{game} is not {task.game.spec.full_name}, which the network has learned"
         self._log, self._report, self._resignation = task.log, report, task.resignation
         self._threshold = None if task.resignation is None else task.resignation.threshold
         first_game_id = next(task.game_ids)
