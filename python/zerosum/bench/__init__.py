@@ -8,6 +8,8 @@
     train       the whole loop
     analyse     one position at a time, with the network
 
+`zerosum bench gpu` is another kind, in `gpu/`: all figures of one GPU beside what they should be, in a file.
+
 A bench returns `Figure`s, which print as JSON lines. On a shared machine the wall clock misleads, so there are figures
 per CPU-second (of all threads of the process), and comparisons alternate slices of time within one call.
 """
@@ -67,7 +69,7 @@ def run_bench(
             have the game.
     """
     if name not in BENCHES:
-        raise SettingsError(f"unknown bench {name!r}: {nearest(name, BENCHES)}.")
+        raise SettingsError(f"unknown bench {name!r}: {nearest(name, [*BENCHES, 'gpu'])}.")
     bench = BENCHES[name]
     if vs is not None:
         if name != "search":

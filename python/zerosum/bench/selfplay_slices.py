@@ -23,7 +23,7 @@ from pathlib import Path
 from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.bench.other_process import OtherProcess, open_module
 from zerosum.bench.untrained import untrained_checkpoint, untrained_evaluator
-from zerosum.evaluators import Evaluations, Evaluator
+from zerosum.evaluators import Evaluations, Evaluator, NetworkEvaluator
 from zerosum.games import Rules, make
 from zerosum.games.rules import Leaves
 from zerosum.replay.game_store import GameStore
@@ -44,13 +44,33 @@ class SliceRates:
 class Playing:
     """A run's self-play without learning, which waits except during slices of time."""
 
-    def __init__(self, game: Rules, config: RunConfig, *, seed: int = 0) -> None:
-        """`seed` is the seed of the network."""
+    def __init__(
+        self,
+        game: Rules,
+        config: RunConfig,
+        *,
+        seed: int = 0,
+        evaluator: NetworkEvaluator | None = None,
+        is_staggered: bool = False,
+    ) -> None:
+        """Prepare the workers; they wait.
+
+        Args:
+            game: The game.
+            config: The run's settings, with `selfplay.games_per_worker`.
+            seed: The seed of the network.
+            evaluator: What evaluates in place of an untrained network, if given.
+            is_staggered: Whether games begin at any stage, as those of a new run do.
+        """
         self._directory = tempfile.TemporaryDirectory()
         self._store = GameStore(Path(self._directory.name) / "games", report=lambda _: None)
         assert config.selfplay.games_per_worker is not None
-        self._evaluator = untrained_evaluator(game, config, batch_size=config.selfplay.games_per_worker, seed=seed)
+        self._evaluator = evaluator or untrained_evaluator(
+            game, config, batch_size=config.selfplay.games_per_worker, seed=seed
+        )
         self._timed = _Timed(self._evaluator)
+        self._num_workers, self._in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
+        self._num_games = config.selfplay.games_per_worker * self._num_workers
         self._checkpoints = itertools.cycle([untrained_checkpoint(game, config, seed=seed + n) for n in range(2)])
         task = SelfplayTask(
             game=game,
@@ -60,10 +80,9 @@ class Playing:
             log=self._store,
             seed=seed,
             settings_hash=config.selfplay_hash,
+            num_staggered=self._num_games if is_staggered else 0,
         )
         self._selfplay = new_selfplay(task, next(self._checkpoints), config)
-        self._num_workers, self._in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
-        self._num_games = config.selfplay.games_per_worker * self._num_workers
         self._must_wait, self._is_over = True, threading.Event()
         self._waiting = set[int]()
         self._pool = ThreadPoolExecutor(1)
@@ -105,6 +124,15 @@ class Playing:
             after, cpu_s, elapsed = self._selfplay.counts, self._cpu_s() - cpu_before, time.perf_counter() - started
         evaluations, plies = after.evaluations - before.evaluations, after.plies - before.plies
         return SliceRates(Rate(evaluations / elapsed, evaluations / cpu_s), Rate(plies / elapsed, plies / cpu_s))
+
+    def evaluation_rate(self, *, seconds: float) -> Rate:
+        """Play for `seconds` seconds, whether or not a search ends in them, then wait; the rate of evaluations."""
+        with self._let_go():
+            before, cpu_before, started = self._selfplay.counts.evaluations, self._cpu_s(), time.perf_counter()
+            self._wait(seconds)
+            evaluations = self._selfplay.counts.evaluations - before
+            cpu_s, elapsed = self._cpu_s() - cpu_before, time.perf_counter() - started
+        return Rate(evaluations / elapsed, evaluations / cpu_s)
 
     def stalls(self, *, seconds: float) -> list[tuple[float, float]]:
         """Change networks repeatedly for `seconds` seconds, at least once.
