@@ -45,7 +45,7 @@ class SimulatedDevice:
         """Positions a second with every stream busy with batches of this size.
 
         >>> round(PRESETS["h100-chess-20x256"].rate(4096), -3)
-        134000.0
+        136000.0
         """
         of_streams = self.num_streams * batch_size / (self.latency_s + batch_size / self.per_second)
         return min(of_streams, self.per_second)
