@@ -145,6 +145,13 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert "://" in target or (page.parent / target).exists(), target
 
 
+def test_the_log_has_an_index_of_all_entries() -> None:
+    text = (ROOT / "docs" / "log.md").read_text(encoding="utf-8")
+    titles = re.findall(r"^## (20.*)$", text, re.MULTILINE)
+    entries = ["#" + re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles]
+    assert re.findall(r"^\| \[.*?\]\((#.*?)\) \|", text, re.MULTILINE) == entries
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_doctests(name: str) -> None:
     failures, _ = doctest.testmod(importlib.import_module(name))
