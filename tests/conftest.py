@@ -1,8 +1,11 @@
 """Fixtures of all tests: the same terminal and the same examples on every machine."""
 
+import atexit
 import io
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,10 @@ from commands_for_tests import Answer, Command
 # Before anything reads them: help texts and errors have no colours and one width, in a terminal and in CI alike.
 os.environ.update(COLUMNS="120", NO_COLOR="1", TERM="dumb", _TYPER_FORCE_DISABLE_TERMINAL="1")
 os.environ.pop("FORCE_COLOR", None)
+
+# What a user has allowed on this machine has no part in the tests, and they none in it; processes that they start too.
+os.environ["ZEROSUM_CONFIG"] = tempfile.mkdtemp(prefix="zerosum-tests-")
+atexit.register(shutil.rmtree, os.environ["ZEROSUM_CONFIG"], ignore_errors=True)
 
 # No test fails because a machine is slow or because today's random draw differs.
 settings.register_profile("zerosum", deadline=None, derandomize=True)

@@ -57,11 +57,14 @@ def run(trained: Path, tmp_path: Path) -> Path:
 class Judged:
     """A gate whose matches have given points, 32 games at a time."""
 
-    def __init__(self, run: Path, monkeypatch: pytest.MonkeyPatch, points: list[float]) -> None:
+    def __init__(
+        self, run: Path, monkeypatch: pytest.MonkeyPatch, points: list[float], *, gate_score: float = 0.55
+    ) -> None:
         self.said: list[str] = []
         self.played: list[tuple[str, str, int]] = []
         config = load_config(run / "config.toml")
         object.__setattr__(config.training, "gate_games", 100)
+        object.__setattr__(config.training, "gate_score", gate_score)
 
         def play_match(_game: Any, first: Any, second: Any, *, num_games: int, **_: Any) -> Any:
             self.played.append((first.name, second.name, num_games))
@@ -96,11 +99,21 @@ def test_more_than_the_share_of_the_points_replaces_the_best(run: Path, monkeypa
     assert judged.said[1] == f"      gate: step {second} does not replace it: 48 of 96 points against step {first}"
 
 
-def test_exactly_the_share_is_not_enough(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("percent", [50, 55, 57, 58, 99])
+def test_exactly_the_share_is_not_enough_and_half_a_point_more_is(
+    run: Path, monkeypatch: pytest.MonkeyPatch, percent: int
+) -> None:
+    """Also where the share of a hundred games is no whole number of points in floating point, as 0.55 and 0.57 of 100."""
     step = steps_of(run)[1]
-    judged = Judged(run, monkeypatch, [0.5, 0.625, 0.5, 0.75])
-    assert judged.judge(step) is None
-    assert "55 of 100 points" in judged.said[0], "the last games could have been better"
+    third = (percent - 2) // 3
+    before = [third / 32, third / 32, (percent - 2 - 2 * third) / 32]
+    for points, passes in ((percent, False), (percent + 0.5, True)):
+        # The last four games decide.
+        judged = Judged(run, monkeypatch, [*before, (points - percent + 2) / 4], gate_score=percent / 100)
+        assert judged.judge(step) == (step if passes else None), points
+        assert f"{points:g} of 100 points" in judged.said[0]
+        (run / "gate.jsonl").unlink()
+        (run / "checkpoints" / "best").unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize(("points", "num_games", "passes"), [([1.0, 1.0], 64, True), ([0.0, 0.0], 64, False)])

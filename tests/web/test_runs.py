@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
+import socket
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from zerosum.base.errors import GameError, SettingsError
 from zerosum.contest.elo import TOO_FEW_GAMES
 from zerosum.games import make
 from zerosum.run.metrics import HEADER
+from zerosum.run.run_directory import hold, is_held
 from zerosum.web import runs
 from zerosum.web.library import Library
 from zerosum.web.trainings import Trainings
@@ -98,18 +100,14 @@ def test_only_given_runs_can_be_named(run: Path, tmp_path: Path) -> None:
 
 
 PROGRAM = """
-import json, os, pathlib, signal, sys, time
-signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a process that a shell has started in the background
-signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+import json, pathlib, sys, threading
+from zerosum.run.run_directory import hold, stopped_by_request
 arguments = sys.argv[1:]
-run = pathlib.Path(arguments[arguments.index("--run") + 1])
-run.mkdir(exist_ok=True)
-(run / "holder.json").write_text(json.dumps({"pid": os.getpid(), "host": "here", "since": "now"}))
-(run / "words.json").write_text(json.dumps(arguments))
-try:
-    time.sleep(600)
-finally:
-    (run / "holder.json").unlink()
+run = pathlib.Path(arguments[arguments.index("--run") + 1] if "--run" in arguments else arguments[1])
+stop = threading.Event()
+with hold(run), stopped_by_request(run, stop):
+    (run / "words.json").write_text(json.dumps(arguments))
+    stop.wait(600)
 """
 
 
@@ -119,7 +117,6 @@ def wait_for(is_so: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no signal that interrupts another process")
 def test_trainings_are_begun_and_stopped_where_that_is_allowed(run: Path) -> None:
     library = Library([run.parent])
     with pytest.raises(SettingsError, match="--train"):
@@ -139,9 +136,36 @@ def test_trainings_are_begun_and_stopped_where_that_is_allowed(run: Path) -> Non
     (new / "config.toml").write_text((run / "config.toml").read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(SettingsError, match="already"):
         trainings.start("new", "connect4", 1)
-    number = json.loads((new / "holder.json").read_text())["pid"]
-    assert trainings.stop("new") == f"kill {number}"
+    (line,) = (line for line in runs.overview({"new": new}))
+    assert line["live"], "its lock is held"
+    assert trainings.stop("new") == f"touch {new / 'stop'}"
     wait_for(lambda: not trainings.is_running(new))
-    assert not (new / "holder.json").exists(), "it has ended by itself"
+    assert not {"holder.json", "stop"} & {path.name for path in new.iterdir()}, "it has ended by itself"
     with pytest.raises(SettingsError, match="not learning"):
         trainings.stop("new")
+    command = trainings.start("new", "connect4", 1.5)
+    assert command.endswith(f"train {new} --minutes 1.5"), "the run, and not the game that it names"
+    wait_for(lambda: is_held(new))
+    trainings.stop("new")
+    wait_for(lambda: not trainings.is_running(new))
+
+
+def test_no_process_is_ended_by_a_number_in_a_file(run: Path) -> None:
+    """The holder was killed, and its number is another training's now, or a stranger has written it there."""
+    bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", "train.py"])
+    try:
+        (run / "holder.json").write_text(json.dumps({"pid": bystander.pid, "host": socket.gethostname(), "since": ""}))
+        (run / "holder.lock").write_text("")
+        trainings = Trainings(Library([run.parent]), is_allowed=True)
+        assert not trainings.is_running(run)
+        (line,) = runs.overview({"tiny": run})
+        assert not line["live"], "a killed training is not learning for ever"
+        with pytest.raises(SettingsError, match="not learning"):
+            trainings.stop("tiny")
+        with hold(run):  # another process may have taken the run since
+            (run / "holder.json").write_text(json.dumps({"pid": bystander.pid, "host": "here", "since": ""}))
+            trainings.stop("tiny")
+        assert bystander.poll() is None
+    finally:
+        bystander.kill()
+        bystander.wait()

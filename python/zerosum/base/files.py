@@ -8,7 +8,9 @@ file.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,7 +22,36 @@ from zerosum.base.errors import DataError, RunError, printable
 UNFINISHED = ".unfinished"
 """Suffix of a file that `write_durably` is writing; its name begins with a dot."""
 
+MOST_NOTE_BYTES = 4 << 20
+"""Largest file of settings, notes or a description that is read of a run."""
+MOST_TABLE_BYTES = 256 << 20
+"""Largest table that is read: the metrics of four months, a row every ten seconds."""
+
 T = TypeVar("T")
+
+
+def read_bytes(path: Path, *, most_bytes: int) -> bytes:
+    """The content of a regular file, whose kind and size are checked before anything is read.
+
+    A file of a run may come from anybody: it may be a link to an endless device, a pipe that nobody writes to, or a
+    sparse file of terabytes.
+
+    Raises:
+        OSError: the file cannot be read, is not a regular file, or has more than `most_bytes` bytes.
+    """
+    with os.fdopen(open_binary(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        if status.st_size > most_bytes:
+            raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, at most {most_bytes:,} are read", str(path))
+        content: bytes = file.read(status.st_size)
+        return content
+
+
+def read_text(path: Path, *, most_bytes: int) -> str:
+    """As `read_bytes`, decoded from UTF-8, with the line ends of Unix. Raises OSError and UnicodeDecodeError."""
+    return read_bytes(path, most_bytes=most_bytes).decode().replace("\r\n", "\n")
 
 
 def write_durably(path: Path, content: bytes) -> None:
@@ -163,7 +194,7 @@ def read_lines(path: Path, parse: Callable[[str], T], *, header: str = "") -> Li
         DataError: the file cannot be read.
     """
     try:
-        content = path.read_bytes()
+        content = read_bytes(path, most_bytes=MOST_TABLE_BYTES)
     except FileNotFoundError:
         content = b""
     except OSError as error:

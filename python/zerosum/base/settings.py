@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 from zerosum._core import __version__
 from zerosum.base.errors import DataError, SettingsError, nearest, shown
+from zerosum.base.files import MOST_NOTE_BYTES, read_text
 
 FORMAT_VERSION = 1
 """Format version of the `config.toml` in a run directory."""
@@ -142,7 +143,7 @@ def read_settings(path: Path) -> dict[str, Any]:
         DataError: the file is damaged, has a newer format, or cannot be read.
     """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(read_text(path, most_bytes=MOST_NOTE_BYTES))
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}. Check that it is a file and may be read.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

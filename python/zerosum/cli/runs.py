@@ -1,4 +1,4 @@
-"""Commands about one run: `evaluate`, `info`, `export`."""
+"""Commands about one run: `evaluate`, `info`, `export`, `trust`."""
 
 from __future__ import annotations
 
@@ -93,3 +93,29 @@ def export(
     checkpoint = load_checkpoint(require_network(run))
     export_network(checkpoint, file)
     print(f"{file}: the network of step {checkpoint.info.step:,} for {checkpoint.info.full_name}.")
+
+
+@app.command(epilog="Example: `zerosum trust runs/dots`")
+def trust(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run: its path, or its name.", show_default=False)],
+    yes: Annotated[bool, typer.Option("--yes", metavar="", help="Allow it without a question.")] = False,
+) -> None:
+    """Allow a run from elsewhere to use what it names: the program of its rules, and the network it begins with."""
+    from zerosum.base.errors import DataError, printable
+    from zerosum.play.runs import require_run
+    from zerosum.run.trust import named_by
+
+    directory = require_run(run)
+    if not (directory / "config.toml").is_file():
+        raise DataError(f"{directory} is not a run: expected a directory with a config.toml.")
+    new = [named for named in named_by(directory) if not named.is_allowed]
+    if not new:
+        print(f"{directory} names nothing that needs your permission.")
+        return
+    for named in new:
+        print(printable(named.sentence))
+    if not yes:
+        typer.confirm("Do you trust this, and may it be used on this machine?", abort=True)
+    for note in filter(None, [named.allow() for named in new]):
+        print(note)
+    print("Allowed.")

@@ -47,8 +47,7 @@ def web(
     visitors: Annotated[int, typer.Option(min=1, max=1000, help="Most pages open at a time.")] = 64,
 ) -> None:
     """Play, analyse, watch a search and watch runs, in a browser."""
-    from zerosum.base.errors import SettingsError
-    from zerosum.games.openspiel import PREFIX as OPENSPIEL
+    from zerosum.base.errors import GameError, SettingsError
 
     try:
         import starlette  # noqa: F401
@@ -78,10 +77,12 @@ def web(
     for path in paths:
         if path.is_file():
             network_at(path)  # raises for a file that is no checkpoint
-    own_games = list(dict.fromkeys([*(game or []), *(name for path in paths if (name := own_game_of(path)))]))
-    for name in own_games:
-        if not name.startswith(OPENSPIEL):
-            say(f"{name} is a program, and its code runs now: use only games that you trust.")
+    own_games = dict.fromkeys(game or [])
+    for path in paths:
+        try:
+            own_games |= dict.fromkeys([name] if (name := own_game_of(path)) and path.is_dir() else [])
+        except GameError as error:  # the page shows the run, but not its games
+            say(str(error))
     limits = Limits(simulations=simulations, seconds=seconds, memory_mib=memory, visitors=visitors)
-    house = new_house(Library(paths, own_games, limits), may_train=train)
+    house = new_house(Library(paths, list(own_games), limits), may_train=train)
     serve(house, host=host, port=port, opens_browser=open_, say=lambda text: print(text, file=sys.stdout, flush=True))

@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from zerosum.base.errors import DataError, RunError, counted
-from zerosum.base.files import append_line, read_lines, repair_lines, replace_durably, writing
+from zerosum.base.files import (
+    MOST_NOTE_BYTES,
+    append_line,
+    read_lines,
+    read_text,
+    repair_lines,
+    replace_durably,
+    writing,
+)
 
 NOW = "cluster.json"
 EVENTS = "cluster.jsonl"
@@ -130,7 +138,7 @@ def read_status(run: Path) -> ClusterStatus:
     """
     path = run / NOW
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(read_text(path, most_bytes=MOST_NOTE_BYTES))
         actors = [ActorStatus(**actor) for actor in values.pop("actors")]
         return ClusterStatus(**values, actors=actors)
     except FileNotFoundError:

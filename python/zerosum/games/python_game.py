@@ -36,6 +36,8 @@ __all__ = [
 MAX_ACTIONS = (1 << 16) - 1
 """Maximum number of actions."""
 DEFAULT_MAX_PLIES = 512
+COPY = "game"
+"""The folder of a run with the copy of its rules."""
 
 StateT = TypeVar("StateT")
 ValueT = TypeVar("ValueT")
@@ -169,6 +171,11 @@ def _read_options(text: str) -> tuple[str, dict[str, Any]]:
     return class_name, options
 
 
+def is_copy(file: Path) -> bool:
+    """Whether a file is in a run's copy of its rules."""
+    return file.parent.name == COPY and (file.parent.parent / "config.toml").is_file()
+
+
 def load(path: Path, class_name: str) -> Game[Any]:
     """Run a user's file and make an object of the class in it; options in brackets are its constructor's arguments.
 
@@ -189,6 +196,8 @@ def load(path: Path, class_name: str) -> Game[Any]:
     if folder not in sys.path:
         sys.path.append(folder)
     sys.path.insert(0, folder)
+    if is_copy(path.resolve()):
+        sys.dont_write_bytecode = True  # the copy stays as it is: `permission.py` knows it by its content
     try:
         spec.loader.exec_module(module)
         found = _class_of(module, path, class_name)

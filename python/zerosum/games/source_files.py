@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from zerosum.base.errors import GameError
-from zerosum.base.files import replace_durably
-from zerosum.games.python_game import Game, split_name
+from zerosum.base.files import MOST_NOTE_BYTES, read_text, replace_durably
+from zerosum.games.python_game import COPY, Game, split_name
 
 OBJECT = "object:"
 """Prefix of the name of a game that was given as an object whose class no other process can load."""
-COPY = "game"
-"""The directory of the copy in a run."""
 
 
 def source_of(game: Game[Any]) -> str | None:
@@ -59,7 +57,7 @@ def rules_files(name: str) -> dict[str, str]:
         if file in texts or not (folder / file).is_file():
             continue
         try:
-            texts[file] = (folder / file).read_text(encoding="utf-8")
+            texts[file] = read_text(folder / file, most_bytes=MOST_NOTE_BYTES)
         except (OSError, UnicodeDecodeError) as error:
             raise GameError(f"{folder / file} cannot be read: {error}.") from error
         for module in _imports(texts[file]):
@@ -95,7 +93,7 @@ def keep(directory: Path, texts: dict[str, str]) -> list[str]:
     changed = differing(directory, texts)
     for file, text in texts.items():
         path = directory / COPY / file
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        if not _reads(path, text):
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_durably(path, text)
     return changed
@@ -120,7 +118,7 @@ def kept_name(directory: Path, name: str) -> str | None:
 
 def _reads(path: Path, text: str) -> bool:
     try:
-        return path.read_text(encoding="utf-8") == text
+        return read_text(path, most_bytes=MOST_NOTE_BYTES) == text
     except (OSError, UnicodeDecodeError):
         return False
 

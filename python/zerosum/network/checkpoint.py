@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import sys
@@ -32,7 +33,15 @@ from numpy.typing import NDArray
 from zerosum._core import core_game_names
 from zerosum.base.arrays import pack_arrays
 from zerosum.base.errors import DataError, GameError, printable, shown
-from zerosum.base.files import replace_durably, require_own_files, sync_directory, write_durably, writing
+from zerosum.base.files import (
+    MOST_NOTE_BYTES,
+    read_bytes,
+    replace_durably,
+    require_own_files,
+    sync_directory,
+    write_durably,
+    writing,
+)
 from zerosum.base.settings import from_mapping
 from zerosum.games import Rules, make
 from zerosum.games.python_game import split_name
@@ -46,6 +55,8 @@ FORMAT_VERSION = 1
 """Version of the file format, increased when older programs cannot read new files."""
 
 _BEST = "best"
+_MOST_LEARNER_SHARE = 8
+"""Largest size of the learner's state as a multiple of the weights': the optimisers have at most three arrays each."""
 _RETIRED_HEADS = ("moves_left_", "reply_")
 """Beginnings of the names of heads that networks of earlier versions may have. They are left out when they are read."""
 _FILE_NAME = re.compile(r"step-\d{8,}\.json")
@@ -283,7 +294,7 @@ def checkpoints_to_play(directory: Path) -> list[Path]:
     """
     newest_first = list_checkpoints(directory)[::-1]
     try:
-        best = (directory / _BEST).read_text(encoding="utf-8", errors="replace").strip()
+        best = read_bytes(directory / _BEST, most_bytes=MOST_NOTE_BYTES).decode(errors="replace").strip()
     except OSError:
         best = ""
     return sorted(newest_first, key=lambda path: path.name != best)  # a stable order
@@ -442,7 +453,7 @@ def _info_of_body(body: dict[str, Any]) -> CheckpointInfo:
 
 def _read_body(path: Path) -> dict[str, Any]:
     """The content of a checkpoint's JSON, after checks of its format and checksum."""
-    content = _read_bytes(path, path)
+    content = _read_bytes(path, path, most_bytes=MOST_NOTE_BYTES)
     try:
         body = json.loads(content)
     except (ValueError, RecursionError):
@@ -471,7 +482,7 @@ def _read_arrays(path: Path, body: dict[str, Any], part: str) -> dict[str, NDArr
         expected_bytes, expected_sha256 = (body["files"][part][name] for name in ("bytes", "sha256"))
     except (KeyError, TypeError) as error:
         raise _nonsense(path, path, error) from error
-    content = _read_bytes(path, file)
+    content = _read_bytes(path, file, most_bytes=_most_bytes(path, body, part))
     if len(content) != expected_bytes:
         raise DamagedCheckpointError(
             f"The checkpoint {path} is damaged: {file.name} has {len(content)} bytes, expected {expected_bytes}."
@@ -486,15 +497,22 @@ def _read_arrays(path: Path, body: dict[str, Any], part: str) -> dict[str, NDArr
     return {name: array for name, array in arrays.items() if not name.startswith(_RETIRED_HEADS)}
 
 
-def _read_bytes(path: Path, file: Path) -> bytes:
+def _most_bytes(path: Path, body: dict[str, Any], part: str) -> int:
+    """The most bytes of a part: of the weights those that the description needs, of the learner's state a multiple."""
+    info = _info_of(path, body)
+    weights = sum(4 * math.prod(shape) for shape in weight_shapes(info.network, info.shape).values())
+    return MOST_NOTE_BYTES + (2 if part == "weights" else _MOST_LEARNER_SHARE) * weights
+
+
+def _read_bytes(path: Path, file: Path, *, most_bytes: int) -> bytes:
     """The content of a checkpoint's file. A failed read is repeated once."""
     try:
         try:
-            return file.read_bytes()
+            return read_bytes(file, most_bytes=most_bytes)
         except FileNotFoundError:
             raise
         except OSError:
-            return file.read_bytes()
+            return read_bytes(file, most_bytes=most_bytes)
     except FileNotFoundError:
         if file == path:
             raise DataError(f"There is no checkpoint {path}.") from None

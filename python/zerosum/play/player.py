@@ -25,6 +25,7 @@ from zerosum.evaluators.backends import Precision
 from zerosum.evaluators.evaluator import NetworkEvaluator
 from zerosum.evaluators.ownership import OwnershipNetwork, has_ownership
 from zerosum.games import Rules, State, make, openspiel, state_after
+from zerosum.games.permission import require_allowed
 from zerosum.games.python_game import Game, split_name
 from zerosum.games.rules import with_planes_of
 from zerosum.games.source_files import OBJECT, differing, kept_name, rules_files
@@ -247,7 +248,8 @@ def learned_game(path: Path, info: CheckpointInfo) -> Rules:
     """The game that the network at a path has learned, by the name in its run, which games of your own need.
 
     Raises:
-        GameError: the game cannot be loaded, or it is a game of your own and the checkpoint lies outside of its run.
+        GameError: the game cannot be loaded, it is a game of your own and the checkpoint lies outside of its run, or
+            its rules are a program that the user has not allowed to run.
         DataError: the run's settings are damaged.
     """
     name = read_run_config(path).get("game") or info.full_name
@@ -261,6 +263,7 @@ def learned_game(path: Path, info: CheckpointInfo) -> Rules:
         raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
     if split_name(name) is not None:
         name = _own_rules(path, name)
+    require_allowed(_run_directory(path), name)
     return make(name)
 
 
@@ -281,9 +284,6 @@ def _own_rules(path: Path, name: str) -> str:
             f"{', '.join(changed)} changed since {path} was trained: it learned the older rules, which are played with"
             f" --game {shlex.quote(kept)}."
         )
-    file = name.rpartition(":")[0]
-    warning = f"{path} has its rules in {file}, a program that runs now: only run programs that you trust"
-    tell(f"{warning} (`zerosum info` and `zerosum export` need none).")
     return name
 
 

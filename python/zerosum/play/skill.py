@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from zerosum._core import Root
-from zerosum.base.errors import DataError, SettingsError
-from zerosum.base.files import replace_durably
+from zerosum.base.errors import DataError, SettingsError, shown
+from zerosum.base.files import MOST_NOTE_BYTES, read_text, replace_durably
 from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules, make
 from zerosum.games.rules import given_options
@@ -149,7 +149,12 @@ def read_levels(path: Path) -> Levels | None:
     Raises:
         DataError: the file is damaged.
     """
-    return _parsed(path.read_text(encoding="utf-8"), str(path)) if path.is_file() else None
+    try:
+        return _parsed(read_text(path, most_bytes=MOST_NOTE_BYTES), str(path))
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise _damaged(str(path), error) from error
 
 
 def levels_of(game: Rules, run: Path | None, network: str) -> Levels | None:
@@ -183,8 +188,12 @@ def _without_endings(game: Rules) -> tuple[str, dict[str, str]]:
 def _parsed(text: str, path: str) -> Levels:
     try:
         return _built(json.loads(text))
-    except (ValueError, TypeError, KeyError) as error:
-        raise DataError(f"{path} is damaged ({error}): measure again with `zerosum levels`.") from error
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: str, error: Exception) -> DataError:
+    return DataError(f"{path} is damaged ({shown(str(error))}): measure again with `zerosum levels`.")
 
 
 def _built(values: dict[str, object]) -> Levels:

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from zerosum.base.errors import DataError, RunError, printable
-from zerosum.base.files import UNFINISHED, copy_aside, require_own_files, synced, write_all, write_durably
+from zerosum.base.files import UNFINISHED, copy_aside, read_bytes, require_own_files, synced, write_all, write_durably
 from zerosum.replay.journal import (
     Journal,
     JournalContents,
@@ -44,6 +44,7 @@ from zerosum.replay.shards import (
     FORMAT,
     JOURNAL_NAME,
     MANIFEST,
+    MOST_BYTES,
     SHARD_NAME,
     Manifest,
     Seal,
@@ -367,7 +368,7 @@ class GameStore:
         path = self._path(MANIFEST)
         kept = ""
         if path.exists():
-            kept = f" It is kept as {copy_aside(path, path.read_bytes()).name}."
+            kept = f" It is kept as {copy_aside(path, _read_file(path)).name}."
         damage = f"is damaged in line {', '.join(map(str, found.damaged_lines))}" if found.damaged_lines else ""
         reason = damage or ("does not fit the files beside it" if kept else "is missing")
         self._report(f"{path} {reason}: it is rebuilt from the games' files.{kept}")
@@ -551,7 +552,7 @@ def _damage(contents: JournalContents) -> str:
 
 def _read_file(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bytes(path, most_bytes=MOST_BYTES)
     except OSError as error:
         raise _unreadable(path, error) from error
 

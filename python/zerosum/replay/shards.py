@@ -23,10 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.base.errors import DataError, shown
+from zerosum.base.files import MOST_TABLE_BYTES, read_bytes
 from zerosum.replay.records import PLY, TARGET, GameRecord
 
 FORMAT = 1
 """Version of the directory: manifest, journal and shards. A newer one is refused."""
+
+MOST_BYTES = 4 << 30
+"""Largest shard or journal that is read."""
+MOST_ROWS, MOST_VALUES = 1 << 22, 1 << 27
+"""Most games of a shard, and most values of a column on average: a small file can hold many equal ones."""
 
 MANIFEST = "manifest.jsonl"
 SHARD_NAME = re.compile(r"games-(\d{6,})-([0-9a-f]{12})\.parquet")
@@ -105,6 +111,15 @@ def _decode_shard(data: bytes) -> list[GameRecord]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    metadata = pq.read_metadata(pa.BufferReader(data))
+    columns = (
+        metadata.row_group(group).column(column)
+        for group in range(metadata.num_row_groups)
+        for column in range(metadata.num_columns)
+    )
+    most_values = MOST_VALUES * metadata.num_columns
+    if metadata.num_rows > MOST_ROWS or sum(column.num_values for column in columns) > most_values:
+        raise ValueError(f"{metadata.num_rows:,} games or their plies are too many for one file")
     table = pq.read_table(pa.BufferReader(data))
     scalars = {name: table[name].to_pylist() for name in _scalars()}
     by_ply = {name: table[_PLIES[name]].combine_chunks() for name in _PLIES}
@@ -142,7 +157,7 @@ def read_shard(path: Path) -> list[GameRecord]:
         DataError: the file cannot be read, or its checksum is not the one in its name.
     """
     try:
-        data = path.read_bytes()
+        data = read_bytes(path, most_bytes=MOST_BYTES)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}. Check that it exists and may be read.") from error
     if not is_named_by(path.name, data):
@@ -240,7 +255,7 @@ def read_manifest(directory: Path) -> Manifest:
     """
     path = directory / MANIFEST
     try:
-        data = path.read_bytes()
+        data = read_bytes(path, most_bytes=MOST_TABLE_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         data = b""
     except OSError as error:

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.base.errors import DataError, ZerosumError
-from zerosum.base.files import require_own_files
+from zerosum.base.files import read_bytes, require_own_files
 from zerosum.base.settings import to_mapping
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import GameRecord
-from zerosum.replay.shards import read_manifest, read_shard
+from zerosum.replay.shards import MOST_BYTES, read_manifest, read_shard
 from zerosum.run.config import SECTIONS, RunConfig, load_config, minutes_word
 from zerosum.run.held_out import HeldOut, HeldOutFile
 from zerosum.run.metrics import MetricsRow, read_metrics
@@ -116,7 +116,7 @@ class RunData:
     def game_blocks(self) -> Iterator[tuple[int, list[GameRecord]]]:
         """The played games shard by shard, then the unsealed ones; each with the number of games before.
 
-        Missing or damaged shards are left out.
+        Missing, damaged or too large files are left out.
         """
         directory, before = self.path / "games", 0
         manifest = read_manifest(directory)
@@ -128,7 +128,11 @@ class RunData:
                     yield before, read_shard(directory / seal.shard)
             before += seal.num_games
         journal = directory / manifest.journal
-        if journal.exists() and (records := parse_journal(journal.read_bytes()).finished):
+        try:
+            records = parse_journal(read_bytes(journal, most_bytes=MOST_BYTES)).finished
+        except OSError:
+            return
+        if records:
             yield before, records
 
 

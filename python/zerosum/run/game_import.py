@@ -24,6 +24,7 @@ from typing import IO, Any, cast
 
 from zerosum.base.errors import DataError, GameError, SettingsError, counted
 from zerosum.games import Rules, make
+from zerosum.games.permission import require_allowed
 from zerosum.games.rules import names_planes, with_planes_of
 from zerosum.notation import Record
 from zerosum.notation.game_files import READ_SUFFIXES, read_raw_games
@@ -176,7 +177,12 @@ def open_records(directory: Path, complain: Callable[[str], None]) -> tuple[Game
 
 
 def rules_of_records(directory: Path, named: str) -> Rules | None:
-    """The game of the run, of its records, or the named one; None if the first record decides."""
+    """The game of the run, of its records, or the named one; None if the first record decides.
+
+    Raises:
+        SettingsError: the run has games of another game than the named one.
+        GameError: the game is unknown, or the run names a program that the user has not allowed to run.
+    """
     known = ""
     if (directory / "config.toml").exists():
         known = load_config(directory / "config.toml").game
@@ -184,12 +190,18 @@ def rules_of_records(directory: Path, named: str) -> Rules | None:
         known = game_of_records(directory)
     if named:
         rules = make(game_name(named))
-        if known and not names_planes(rules):
+        if known in ("", game_name(named), rules.spec.full_name):
+            return rules
+        require_allowed(directory, known)
+        if not names_planes(rules):
             rules = with_planes_of(rules, make(known))
-        if known and make(known).spec.full_name != rules.spec.full_name:
+        if make(known).spec.full_name != rules.spec.full_name:
             raise SettingsError(f"{directory} has games of {known}, not of {named}: name another directory with --run.")
         return rules
-    return make(known) if known else None
+    if not known:
+        return None
+    require_allowed(directory, known)
+    return make(known)
 
 
 def game_of_records(directory: Path) -> str:
@@ -201,7 +213,8 @@ def game_of_records(directory: Path) -> str:
     store = directory / RECORDS
     for seal in read_manifest(store).shards:
         with contextlib.suppress(DataError):
-            return read_shard(store / (seal.shard or ""))[0].full_name
+            for record in read_shard(store / (seal.shard or "")):
+                return record.full_name
     return ""
 
 

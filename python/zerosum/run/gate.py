@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -101,7 +102,8 @@ class Gate:
         training, best_step = self._config.training, self.best_step
         players = [self._player(number) for number in (step, best_step)]
         points, num_games = 0.0, 0
-        least_points = training.gate_score * training.gate_games
+        # Exact, as a person computes it: in floating point, 0.57 of 100 games are fewer than 57 points.
+        least_points = Fraction(str(training.gate_score)) * training.gate_games
         while not is_stopped():
             most_points = points + training.gate_games - num_games
             if points > least_points or most_points <= least_points:

@@ -10,6 +10,7 @@ from typing import Any
 from zerosum.base.errors import GameError
 from zerosum.base.files import require_own_files, writing
 from zerosum.games import Game, Rules, adopt, check_game, make
+from zerosum.games.permission import allow_copy, allow_program, require_allowed
 from zerosum.games.python_game import split_name
 from zerosum.games.rules import find_game, require_a_move
 from zerosum.games.source_files import OBJECT, class_text, keep, kept_name, rules_files, source_of
@@ -75,6 +76,11 @@ class GivenGame:
             return
         with writing(directory):
             changed = keep(directory, texts)
+        if own := split_name(self.name):
+            # The user has named it: it may run again when the run names it, and so may the copy.
+            for note in dict.fromkeys((allow_program(Path(own[0])), allow_copy(directory, texts))):
+                if note:
+                    report(note)
         if changed:
             report(
                 f"NOTE: {', '.join(changed)} changed since this run was trained: its games and networks follow the old"
@@ -86,13 +92,20 @@ def recorded_game(run: Path) -> str:
     """The name of a run's game, or of the run's copy if the game's file has moved.
 
     Raises:
-        GameError: the game was given as an object.
+        GameError: the game was given as an object, or it is a program that the user has not allowed to run.
         DataError, SettingsError: the run's settings cannot be read.
     """
     require_own_files(run)
     name = load_config(run / "config.toml").game
     if name.startswith(OBJECT):
         raise GameError(f"{run} learns a game that was given as an object: go on in Python, zerosum.train(game, run).")
+    name = game_to_load(run, name)
+    require_allowed(run, name)
+    return name
+
+
+def game_to_load(run: Path, name: str) -> str:
+    """The name of a run's game, or of the run's copy if the game's file has moved."""
     own, kept = split_name(name), kept_name(run, name)
     return kept if own is not None and kept is not None and not Path(own[0]).is_file() else name
 

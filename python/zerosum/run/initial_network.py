@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
-from zerosum.base.errors import DataError, SettingsError, nearest
+from zerosum.base.consent import allow, allowed
+from zerosum.base.errors import DataError, SettingsError, command_text, nearest
 from zerosum.games import Rules
 from zerosum.games.rules import PLANE_OPTIONS, given_options
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, load_checkpoint
@@ -19,6 +21,31 @@ from zerosum.play.bundled import bundled_networks
 def setting_text(word: str) -> str:
     """The setting's text for a word of the user: the name of a network of the package, or an absolute path."""
     return word if not word or word in _bundled() else os.path.abspath(word)
+
+
+def is_bundled_name(name: str) -> bool:
+    """Whether a setting names a network of the package."""
+    return name in _bundled()
+
+
+def allow_network(name: str) -> str:
+    """Remember that the user has named a network. Returns a note as `zerosum.base.consent.allow`."""
+    return "" if not name or name in _bundled() else allow("network", name)
+
+
+def require_allowed_network(run: Path, name: str) -> None:
+    """Refuse a network outside of a run that the run names, unless the user has named it.
+
+    The path may lead to any file of the user's, or on Windows to another machine.
+
+    Raises:
+        SettingsError: the user has not.
+    """
+    if name and name not in _bundled() and allowed("network", name) is None:
+        raise SettingsError(
+            f"{run} names the network that it begins with, {name}, and you have not named that file on this machine:"
+            f" `{command_text('trust', run)}` allows it, or name it yourself, --from-network {shlex.quote(name)}."
+        )
 
 
 def load_initial_network(name: str) -> Checkpoint:

@@ -22,7 +22,12 @@ from zerosum.network.growing import grown_weights, growth_obstacle
 from zerosum.replay import Batch, ReplayWindow, make_batch
 from zerosum.replay.window import permuted
 from zerosum.run.config import RunConfig, network_words
-from zerosum.run.initial_network import as_beginning, load_initial_network, require_initial_network
+from zerosum.run.initial_network import (
+    as_beginning,
+    load_initial_network,
+    require_allowed_network,
+    require_initial_network,
+)
 from zerosum.selfplay.alpha_beta import weight_of
 
 Report = Callable[[str], None]
@@ -36,7 +41,7 @@ def open_checkpoint(
 
     Raises:
         DataError: `training.initial_network` is missing or damaged, or a network does not fit the game.
-        SettingsError: the run cannot begin with that network.
+        SettingsError: the run cannot begin with that network, or the user has not named it.
     """
     directory = run / "checkpoints"
     checkpoint, damage = load_newest(directory)
@@ -45,6 +50,7 @@ def open_checkpoint(
     state: dict[str, Any] = {}
     info: dict[str, Any] = {}
     if checkpoint is None:
+        require_allowed_network(run, config.training.initial_network)
         checkpoint = _first_checkpoint(game, config)
         with writing(run):
             save_checkpoint(directory, checkpoint, learner_state={}, learner_info={})

@@ -6,7 +6,9 @@ rebuilt from them if it is missing, damaged or incomplete, for example after a k
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,10 +20,12 @@ from zerosum.base.errors import DataError, RunError
 from zerosum.replay.records import GameRecord
 from zerosum.replay.shards import read_manifest, read_shard
 
+IF_MISSING = "IF NOT EXISTS "
 TABLE = (
     "CREATE TABLE IF NOT EXISTS games (digest BLOB PRIMARY KEY, game_id INTEGER NOT NULL, origin TEXT NOT NULL)"
     " WITHOUT ROWID"
 )
+INDEX = "CREATE INDEX IF NOT EXISTS by_game_id ON games (game_id)"
 
 
 def digest_of(start: str, actions: NDArray[np.uint16], outcome: float) -> bytes:
@@ -52,9 +56,11 @@ class RecordIndex:
             raise self._unwritable(error) from error
 
     def _open(self, store: Path) -> None:
+        self._forget_if_foreign()
         self._connection = sqlite3.connect(self._path)
+        self._connection.execute("PRAGMA trusted_schema = OFF")
         self._connection.execute(TABLE)
-        self._connection.execute("CREATE INDEX IF NOT EXISTS by_game_id ON games (game_id)")
+        self._connection.execute(INDEX)
         (last,) = self._connection.execute("SELECT MAX(game_id) FROM games").fetchone()
         manifest = read_manifest(store)
         next_game_id = max((seal.next_game_id for seal in manifest.seals), default=0)
@@ -73,6 +79,22 @@ class RecordIndex:
                     continue  # the store has reported it
                 self._insert(records)
         self._connection.commit()
+
+    def _forget_if_foreign(self) -> None:
+        """Remove an index with anything in it that this class does not write, because a run may come from anybody.
+
+        A journal beside it, which a kill leaves, may name another file, which SQLite then removes; a view or a trigger
+        in the place of the table would run. The store has all that the index had.
+        """
+        journals = [Path(f"{self._path}{suffix}") for suffix in ("-journal", "-wal", "-shm")]
+        is_own = not any(map(os.path.lexists, journals))
+        if is_own and self._path.exists():
+            with contextlib.closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro", uri=True)) as found:
+                schema = {text for (text,) in found.execute("SELECT sql FROM sqlite_master") if text}
+            is_own = schema <= {TABLE.replace(IF_MISSING, ""), INDEX.replace(IF_MISSING, "")}
+        if not is_own:
+            for path in (*journals, self._path):
+                path.unlink(missing_ok=True)
 
     def origin(self, digest: bytes) -> str | None:
         """The origin of a game; None if it was not imported."""

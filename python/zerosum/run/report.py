@@ -35,6 +35,8 @@ from zerosum.run.mistakes import Mistakes, mean_rate
 from zerosum.run.run_directory import RECORDS
 from zerosum.run.solved import MistakeRate, mistake_rates, published_mistakes, solved_sets, wilson_error
 from zerosum.run.strength import Strength, player_name
+from zerosum.storage.mirror import NOTE as STORE_NOTE
+from zerosum.storage.mirror import StoreNote
 
 Write = Callable[[str], None]
 
@@ -321,6 +323,8 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         f"{run}: learning {config.game}, budget {budget_words(config.training)}"
         + (f", preset {config.preset}" if config.preset else "")
     )
+    if (store := StoreNote.read(run)) is not None:
+        say(f"  copied to {store.url}, says its {STORE_NOTE}")
     if rows:
         last, unit = rows[-1], minutes_word(config.training)
         say(

@@ -10,14 +10,25 @@ import dataclasses
 import json
 import os
 import socket
+import stat
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from zerosum._core import core_game_names
 from zerosum.base.errors import RunError, SettingsError, printable
-from zerosum.base.files import UNFINISHED, replace_durably, require_own_files, writing
+from zerosum.base.files import (
+    MOST_NOTE_BYTES,
+    UNFINISHED,
+    read_bytes,
+    read_text,
+    replace_durably,
+    require_own_files,
+    writing,
+)
 from zerosum.evaluators.backends import backend_of
 from zerosum.evaluators.device import torch_device
 from zerosum.games import Rules, make
@@ -39,13 +50,18 @@ from zerosum.selfplay.archive import require_no_archive
 
 LOCK = "holder.lock"
 """The file that a process locks while it holds a run."""
+LOCK_S = 1.0
+"""Longest wait for the lock, which `is_held` takes for a moment."""
+STOP = "stop"
+"""The file that asks the training to end. The number of a process in a file could be that of any process."""
+STOP_POLL_S = 0.5
 RECORDS = "records"
 """The directory of imported games, a store like that of played games."""
 RECORDS_INDEX = "records-index.sqlite"
 """The file that lists the origins of imported games."""
 
 # Files that a kill can leave before the run has settings.
-_BEFORE_SETTINGS = {LOCK, "holder.json", *(f".{name}{UNFINISHED}" for name in ("config.toml", "holder.json"))}
+_BEFORE_SETTINGS = {LOCK, STOP, "holder.json", *(f".{name}{UNFINISHED}" for name in ("config.toml", "holder.json"))}
 # Games may be imported before the run has settings.
 _BEFORE_SETTINGS |= {RECORDS, RECORDS_INDEX, f"{RECORDS_INDEX}-journal"}
 
@@ -63,7 +79,7 @@ def hold(directory: Path) -> Iterator[None]:
     """
     import filelock
 
-    note, lock = directory / "holder.json", filelock.FileLock(directory / LOCK, timeout=0)
+    note, lock = directory / "holder.json", filelock.FileLock(directory / LOCK, timeout=LOCK_S)
     holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -82,10 +98,54 @@ def hold(directory: Path) -> Iterator[None]:
     try:
         for part in _PARTS:
             _require_writable(directory / part)
+        (directory / STOP).unlink(missing_ok=True)  # for an earlier training
         yield
     finally:
         note.unlink(missing_ok=True)
         lock.release()
+
+
+def is_held(directory: Path) -> bool:
+    """Whether a process, of any machine that shares the directory, holds a run. Nothing is written."""
+    import filelock
+
+    path = directory / LOCK
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return False
+        with filelock.FileLock(path, timeout=0):
+            return False
+    except filelock.Timeout:
+        return True
+    except OSError:
+        return False
+
+
+def ask_to_stop(directory: Path) -> Path:
+    """Ask the training that holds a run to end. Returns the file that asks; raises RunError."""
+    with writing(directory):
+        replace_durably(directory / STOP, "")
+    return directory / STOP
+
+
+@contextlib.contextmanager
+def stopped_by_request(directory: Path, stop: threading.Event) -> Iterator[None]:
+    """Set `stop` when the file appears that asks the training to end."""
+    is_over = threading.Event()
+
+    def look() -> None:
+        while not is_over.wait(STOP_POLL_S):
+            if (directory / STOP).exists():
+                (directory / STOP).unlink(missing_ok=True)
+                stop.set()
+
+    thread = threading.Thread(target=look, name="stop", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
 
 
 def _require_writable(directory: Path) -> None:
@@ -101,7 +161,7 @@ def _require_writable(directory: Path) -> None:
 
 def _holder(directory: Path) -> str:
     try:
-        holder = json.loads((directory / "holder.json").read_text())
+        holder = json.loads(read_text(directory / "holder.json", most_bytes=MOST_NOTE_BYTES))
         return printable(f"process {holder['pid']} on {holder['host']} since {holder['since']}")
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return "another process"
@@ -142,7 +202,7 @@ def write_config(directory: Path, config: RunConfig) -> None:
     """Write `config.toml` atomically, unless it has the same text already."""
     path, text = directory / "config.toml", dump_config(config)
     with writing(directory):
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
+        if not path.exists() or read_bytes(path, most_bytes=MOST_NOTE_BYTES) != text.encode():
             replace_durably(path, text)
 
 
@@ -160,7 +220,8 @@ def _changed_config(
 ) -> RunConfig:
     """The settings of an existing run with the changes asked for."""
     before = load_config(directory / "config.toml")
-    if before.training.planes and not names_planes(game):
+    # The run may come from anybody: a program that it names does not run here.
+    if before.training.planes and not names_planes(game) and before.game.partition("(")[0] in core_game_names():
         game = with_planes_of(game, make(before.game))
         name = game.spec.full_name
     if before.game != name:

@@ -10,6 +10,7 @@
         strength.jsonl   rating games of the checkpoints
         store.json       the address of the run's copy in object storage, if it has one
         holder.lock      held by the process that trains
+        stop             asks that process to end
 
 `selfplay_training.py` learns from self-play, `record_training.py` from games that are there already.
 """
@@ -32,8 +33,9 @@ from zerosum.network import NetworkShape
 from zerosum.network.weights import policy_remark
 from zerosum.run.config import RunConfig, asked_settings, budget_words, network_words, words_on_preset
 from zerosum.run.given_game import GivenGame
+from zerosum.run.initial_network import allow_network
 from zerosum.run.record_training import RecordTraining, require_games
-from zerosum.run.run_directory import hold, plan, write_config
+from zerosum.run.run_directory import hold, plan, stopped_by_request, write_config
 from zerosum.run.selfplay_training import SelfplayTraining
 from zerosum.selfplay.archive import require_no_archive
 from zerosum.storage import mirrored, require_store
@@ -96,12 +98,14 @@ def train(
     _require_cluster(config, cluster)
     require_games(directory, config)
     require_store(store)
-    with hold(directory), _stop_on_signals() as stop:
+    with hold(directory), _stop_on_signals() as stop, stopped_by_request(directory, stop):
         is_new = not (directory / "config.toml").exists()
         config = planned()  # again, now that no other process can change the run
         given = given.with_name(config.game)
         write_config(directory, config)
         given.keep_source(directory, report=say)
+        if note := allow_network(asked.get("training", {}).get("initial_network", "")):
+            say(note)
         _describe(config, given.rules, directory, say)
         if is_new and (words := words_on_preset(config, given.rules)):
             report(f"  {words}")

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
 
-from zerosum.base.files import replace_durably, writing
+from zerosum.base.files import MOST_NOTE_BYTES, read_text, replace_durably, writing
 from zerosum.base.settings import num_cores
 from zerosum.evaluators import Evaluator, EvaluatorConfig, make_evaluator
 from zerosum.evaluators.backends import AUTO
@@ -118,7 +118,7 @@ def calibrate(
         known = _read(path)
     except FileNotFoundError:
         known = None
-    except (ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         report(f"{path} is damaged, and is measured again.")
         known = None
     if known is not None and known.setup == setup:
@@ -135,9 +135,9 @@ def calibrate(
 
 
 def _read(path: Path) -> Calibration:
-    values = json.loads(path.read_text(encoding="utf-8"))
+    values = json.loads(read_text(path, most_bytes=MOST_NOTE_BYTES))
     rates = {int(size): float(rate) for size, rate in values["rates"].items()}
-    if not rates or min(rates.values()) <= 0:
+    if not rates or min(rates.values()) <= 0 or not rates.keys() <= {*BATCH_SIZES, *GPU_BATCH_SIZES}:
         raise ValueError
     return Calibration(Setup(**values["setup"]), rates)
 

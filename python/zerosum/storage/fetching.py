@@ -14,7 +14,7 @@ from zerosum.base.files import require_own_files, write_durably, writing
 from zerosum.replay.journal import begin_entry
 from zerosum.replay.shards import FORMAT, JOURNAL_NAME, read_manifest
 from zerosum.storage.manifests import Part, read_manifests
-from zerosum.storage.mirror import StoreNote
+from zerosum.storage.mirror import StoreNote, allow_store
 from zerosum.storage.object_store import ObjectStore, StoreFailure
 from zerosum.storage.run_files import STORES
 
@@ -38,7 +38,10 @@ def fetch_run(url: str, run: Path, *, report: Callable[[str], None], pause_s: fl
         note = StoreNote.read(run)
         if note is None or note.url != url:
             raise RunError(f"{run} exists and is not the run of {url}: name another directory with --run.")
+        _remember(run, url, report)
         return
+    for remark in store.remarks:
+        report(remark)
     fetching = run.with_name(f".{run.name}.fetching")
     require_own_files(fetching)
 
@@ -61,7 +64,14 @@ def fetch_run(url: str, run: Path, *, report: Callable[[str], None], pause_s: fl
             _begin_journal(fetching / name)
         StoreNote(url, uuid.uuid4().hex, after=manifests[-1].number).write(fetching)
         os.replace(fetching, run)
+    _remember(run, url, report)
     report(f"Fetched {url} into {run}: {len(parts)} files, {num_bytes / 1e6:,.1f} MB.")
+
+
+def _remember(run: Path, url: str, report: Callable[[str], None]) -> None:
+    """The run's training may go on storing it there, because the user has named the address."""
+    if note := allow_store(run, url):
+        report(note)
 
 
 def _fetch_file(

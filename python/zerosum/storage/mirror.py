@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import shlex
 import threading
 import time
 import uuid
@@ -17,8 +18,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from zerosum.base.consent import allow, allowed, run_subject, withdraw
 from zerosum.base.errors import DataError, RunError, command_text
-from zerosum.base.files import replace_durably, writing
+from zerosum.base.files import MOST_NOTE_BYTES, read_text, replace_durably, writing
 from zerosum.storage.manifests import Part, StoreManifest, encode_manifest, manifest_key, read_manifests
 from zerosum.storage.object_store import ObjectStore, StoreFailure
 from zerosum.storage.run_files import RunFile, complete_files
@@ -54,7 +56,7 @@ class StoreNote:
         """
         path = run / NOTE
         try:
-            entries = json.loads(path.read_text(encoding="utf-8"))
+            entries = json.loads(read_text(path, most_bytes=MOST_NOTE_BYTES))
             return StoreNote(str(entries["url"]), str(entries["writer"]), int(entries["after"]))
         except FileNotFoundError:
             return None
@@ -91,7 +93,8 @@ class Mirror:
         Args:
             run: The run directory.
             note: Its store.
-            report: Gets a sentence when the store fails, works again, or has to be given up. Called by any thread.
+            report: Gets a sentence when the store fails, works again, or has to be given up, and at once what is unsafe
+                about its address. Called by any thread.
             period_s: Seconds between two copies.
             pause_s: Seconds before the first repetition of a failed attempt.
             patience_s: Seconds without progress after which `close` no longer waits.
@@ -99,6 +102,8 @@ class Mirror:
         self._run, self._note, self._report = run, note, report
         self._period_s, self._pause_s, self._patience_s = period_s, pause_s, patience_s
         self._store = ObjectStore(note.url)
+        for remark in self._store.remarks:
+            report(remark)
         self._number = 0  # the newest manifest that was read or written
         self._stored: dict[str, Part] = {}  # the last stored part of each file
         self._changed_ns: dict[str, int] = {}  # of each file when it was stored
@@ -300,11 +305,22 @@ def require_store(url: str) -> None:
         ObjectStore(url)
 
 
+def allow_store(run: Path, url: str) -> str:
+    """Remember that the user has named this address for a run. Returns a note as `zerosum.base.consent.allow`."""
+    return allow("store", run_subject(run), url)
+
+
+def _tell(sentence: str, report: Callable[[str], None]) -> None:
+    if sentence:
+        report(sentence)
+
+
 @contextlib.contextmanager
 def mirrored(run: Path, url: str, *, report: Callable[[str], None]) -> Iterator[Mirror | None]:
-    """Store a run while the block runs: at the address `url`, or if it is "" where the run was stored before.
+    """Store a run while the block runs: at the address `url`, or if it is "" where the user has stored it before.
 
-    The address "none" ends the storing. None if the run is not stored.
+    The address "none" ends the storing. None if the run is not stored. The address in a run's `store.json` may be a
+    stranger's: without `url` it is used only if the user named it for this run on this machine (`base/consent.py`).
 
     Raises:
         RunError: a new store cannot be reached, or holds another run.
@@ -315,6 +331,14 @@ def mirrored(run: Path, url: str, *, report: Callable[[str], None]) -> Iterator[
     if url == NONE:
         with writing(run):
             (run / NOTE).unlink(missing_ok=True)
+        _tell(withdraw("store", run_subject(run)), report)
+    if not url and before and allowed("store", run_subject(run)) != before.url:
+        report(
+            f"{run} was copied to {before.url}, says its {NOTE}. You have not named this address for the run on this"
+            f" machine, so nothing is sent there. To go on copying it there: --store {shlex.quote(before.url)}; to"
+            f" forget the address: --store {NONE}."
+        )
+        before = None
     note = before if before and url in ("", before.url) else StoreNote(url, uuid.uuid4().hex)
     if url == NONE or not note.url:
         yield None
@@ -323,6 +347,7 @@ def mirrored(run: Path, url: str, *, report: Callable[[str], None]) -> Iterator[
     if note is not before:
         mirror.begin()
         note.write(run)
+    _tell(allow_store(run, note.url), report)
     mirror.start()
     try:
         yield mirror

@@ -16,7 +16,7 @@ STORES = ("games", "records")
 CHECKPOINTS = "checkpoints"
 
 # Files of one machine or one process, and those that are made again from others.
-_LOCAL = {"holder.lock", "holder.json", "store.json", "cluster.json", "calibration.json"}
+_LOCAL = {"holder.lock", "holder.json", "stop", "store.json", "cluster.json", "calibration.json"}
 _LOCAL_SUFFIXES = (".damaged", UNFINISHED, ".sqlite", "-journal")
 _LOCAL_DIRECTORIES = {"tensorboard", *STORES, CHECKPOINTS}
 

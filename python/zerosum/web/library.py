@@ -21,6 +21,7 @@ from zerosum._core import core_game_names
 from zerosum.base.errors import DataError, GameError, SettingsError, ZerosumError, nearest, shown
 from zerosum.games import Rules, make
 from zerosum.games.openspiel import PREFIX as OPENSPIEL
+from zerosum.games.permission import require_allowed
 from zerosum.games.python_game import split_name
 from zerosum.network import CheckpointInfo
 from zerosum.network.checkpoint import list_checkpoints, read_info
@@ -298,11 +299,18 @@ def _bundled() -> list[Network]:
 
 
 def own_game_of(run: Path) -> str | None:
-    """The `path.py:Class` or `openspiel:NAME` that a run's settings name; None for a game of the core."""
+    """The `path.py:Class` or `openspiel:NAME` that a run's settings name; None for a game of the core.
+
+    Raises:
+        GameError: it is a program that the user has not allowed to run.
+    """
     from zerosum.base.settings import read_settings
 
-    with contextlib.suppress(ZerosumError, OSError):
+    try:
         name = read_settings(run / "config.toml").get("game")
-        if isinstance(name, str) and (name.startswith(OPENSPIEL) or split_name(name) is not None):
-            return name
-    return None
+    except DataError:
+        return None
+    if not isinstance(name, str) or not (name.startswith(OPENSPIEL) or split_name(name) is not None):
+        return None
+    require_allowed(run, name)
+    return name

@@ -17,7 +17,7 @@ import numpy as np
 
 from zerosum._core import core_game_names
 from zerosum.base.errors import DataError, SettingsError, ZerosumError, command_text
-from zerosum.base.files import require_own_files
+from zerosum.base.files import read_bytes, require_own_files
 from zerosum.contest.elo import Rating
 from zerosum.games import Rules, make, start_state
 from zerosum.network.checkpoint import list_checkpoints
@@ -30,6 +30,7 @@ from zerosum.run.config import RunConfig, budget_words, load_config, minutes_wor
 from zerosum.run.core_use import mean_use
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
+from zerosum.run.run_directory import is_held
 from zerosum.run.strength import Strength, player_name
 from zerosum.web.boards import draw_board, move_cells, page_notation
 from zerosum.web.names import short_name
@@ -58,7 +59,7 @@ def overview(runs: dict[str, Path]) -> list[dict[str, Any]]:
                     "games": last.games if last else 0,
                     "minutes": round(last.minutes, 1) if last else 0,
                     "elo": _elo(last),
-                    "live": (directory / "holder.json").exists(),
+                    "live": is_held(directory),
                 }
             )
         except ZerosumError as error:
@@ -100,7 +101,7 @@ def curves(label: str, directory: Path) -> dict[str, Any]:
         "verdict": strength.verdict(),
         "cores": "" if use is None else use.summary(has_selfplay=config.training.source == "selfplay"),
         "left": _left(config, last),
-        "live": (directory / "holder.json").exists(),
+        "live": is_held(directory),
         "command": command_text("train", config.game, "--run", directory),
     }
 
@@ -213,8 +214,7 @@ def _first_moves(shard: Path, max_plies: int) -> Counter[int]:
 def _journalled(journal: Path) -> list[GameRecord]:
     """The finished games that are not sealed into a shard yet; none if their file is too large."""
     with contextlib.suppress(OSError):
-        if journal.stat().st_size <= MOST_JOURNAL_BYTES:
-            return list(parse_journal(journal.read_bytes()).finished)
+        return list(parse_journal(read_bytes(journal, most_bytes=MOST_JOURNAL_BYTES)).finished)
     return []
 
 

@@ -1,25 +1,22 @@
 """Trainings that the page starts, continues and stops, by commands of the command line, which it shows.
 
-A training is a separate process that continues after this program ends. SIGTERM stops it, with the same clean end as
-Ctrl-C; a training that a shell has started in the background may ignore SIGINT. Trainings are only started if the
-command line allows it.
+A training is a separate process that continues after this program ends. A file in its run asks it to stop, with the
+same clean end as Ctrl-C: no process is ended by a number, which may be another one's by now, or a stranger's choice.
+Trainings are only started if the command line allows it.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import signal
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from zerosum.base.errors import SettingsError, command_text
-from zerosum.run.config import load_config
+from zerosum.run.run_directory import ask_to_stop, is_held
 from zerosum.web.library import Library
 
 PROGRAM = (sys.executable, "-m", "zerosum")
@@ -49,16 +46,19 @@ class Trainings:
             raise SettingsError(f"minutes is {minutes:g}, allowed is more than 0 and at most {MOST_MINUTES:g}.")
         known = self.library.run_directories()
         if name in known:
-            directory, words = known[name], (self._game_of(known[name]),)
+            directory = known[name]
+            # Not its game: a program that the run names would count as one that the user names.
+            words: tuple[str, ...] = (str(directory),)
         else:
-            directory, words = self._new_directory(name), (self.library.game(game).spec.full_name,)
+            directory = self._new_directory(name)
+            words = (self.library.game(game).spec.full_name, "--run", str(directory))
             if self.library.game(game).is_python:
                 raise SettingsError("begin a run of your own game on the command line: `zerosum train`.")
         if self.is_running(directory):
             raise SettingsError(f"{name} is learning already.")
         if sum(process.poll() is None for process in self._running.values()) >= MOST_TRAININGS:
             raise SettingsError(f"{MOST_TRAININGS} trainings are running, which is the limit: stop one.")
-        arguments = ("train", *words, "--run", str(directory), "--minutes", f"{minutes:g}")
+        arguments = ("train", *words, "--minutes", f"{minutes:g}")
         self._running[directory] = subprocess.Popen(
             [*self.program, *arguments],
             stdin=subprocess.DEVNULL,
@@ -69,27 +69,24 @@ class Trainings:
         return command_text(*arguments)
 
     def stop(self, name: str) -> str:
-        """Stop the training of a run: its games and network are kept, and it can be continued.
+        """Ask the training of a run to stop: its games and network are kept, and it can be continued.
+
+        Returns the command that asks the same, as text.
 
         Raises:
             SettingsError: trainings are not allowed, or the run is not training.
+            RunError: the run cannot be written.
         """
         self._require_allowed()
         directory = self.library.run_directory(name)
-        process = self._running.get(directory)
-        number = process.pid if process is not None and process.poll() is None else _holder(directory)
-        if number is None:
+        if not self.is_running(directory):
             raise SettingsError(f"{name} is not learning.")
-        try:
-            os.kill(number, signal.SIGTERM)
-        except OSError as error:
-            raise SettingsError(f"{name} cannot be stopped from here: {error.strerror}.") from None
-        return f"kill {number}"
+        return shlex.join(["touch", str(ask_to_stop(directory))])
 
     def is_running(self, directory: Path) -> bool:
         """Whether a training of this page is running there, or another process holds the run."""
         process = self._running.get(directory)
-        return (process is not None and process.poll() is None) or _holder(directory) is not None
+        return (process is not None and process.poll() is None) or is_held(directory)
 
     def _require_allowed(self) -> None:
         if not self.is_allowed:
@@ -109,20 +106,3 @@ class Trainings:
         if (folder / name).exists():
             raise SettingsError(f"{name} exists and is not a run: choose another name.")
         return folder / name
-
-    def _game_of(self, directory: Path) -> str:
-        return load_config(directory / "config.toml").game
-
-
-def _holder(directory: Path) -> int | None:
-    """The process on this computer that holds a run, or None; on Windows None, as the check would end it."""
-    if os.name == "nt":
-        return None
-    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-        number = int(json.loads((directory / "holder.json").read_text(encoding="utf-8"))["pid"])
-        os.kill(number, 0)
-        # Process numbers are reused: check that this one is a training.
-        command = Path(f"/proc/{number}/cmdline")
-        if not command.exists() or b"train" in command.read_bytes():
-            return number
-    return None
