@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from zerosum.base.errors import ZerosumError
-from zerosum.notation import Evaluation, Move, Record, csa, game_text, kif, pgn, read_games, sgf
+from zerosum.notation import Evaluation, Move, Record, csa, game_text, kif, pgn, pgn_words, read_games, sgf
 from zerosum.notation.record import result_of
 from zerosum.notation.shogi_position import DIGITS, KANJI_DIGITS, NUM_PIECES, PIECES, START, ShogiPosition
 
@@ -106,14 +106,15 @@ def _random_pgn(rng: random.Random) -> Record:
     roster = [(name, _text(rng)) for name in pgn.ROSTER if rng.random() < 0.5]
     others = sorted({name: _text(rng) for name in rng.sample(["ECO", "BlackElo", "Zz", "Annotator"], 2)}.items())
     variation = _with_last_endings(_line(rng, make, 2, 1, main=False))
+    start = rng.choice(["", "4k3/8/8/8/8/8/8/RK5R b HA - 0 17"])
     return Record(
-        game=rng.choice(["chess", "chess960"]),
+        game="chess960" if start else rng.choice(["chess", "chess960"]),
         moves=moves,
         headers=(*roster, *others),
-        start=rng.choice(["", "4k3/8/8/8/8/8/8/RK5R b HA - 0 17"]),
+        start=start,
         comments=_some(rng, lambda: _text(rng)),
         variations=(variation,) if moves and rng.random() < 0.2 else (),
-        result=pgn.RESULTS[rng.choice(results)],
+        result=pgn_words.RESULTS[rng.choice(results)],
         ending=rng.choice(["", "time", "normal", "illegal move"]),
         format="pgn",
     )

@@ -71,7 +71,10 @@ def test_formats_and_encodings_are_found(content: bytes, name: str) -> None:
         (b"", "the stream begins like no known game record"),
         ("(;GM[1])".encode("utf-16"), "the text is UTF-16: save it as UTF-8."),
         *(
-            (f"(;CA[{name}])".encode(), f"the character set CA[{name}] is unknown: save the file as UTF-8.")
+            (
+                f"(;CA[{name}]C[".encode() + b"\xe9])",
+                f"the character set CA[{name}] is unknown: save the file as UTF-8.",
+            )
             for name in ("klingon", "unicode_escape", "hex", "idna", "utf-7", "utf-16")
         ),
         (b"#KIF version=2.0 encoding=EUC-JP\n", "line 1: the encoding 'euc_jp' is neither UTF-8 nor Shift_JIS."),
@@ -102,7 +105,7 @@ def test_files_that_are_refused(content: bytes, sentence: str) -> None:
             "line 2: the byte 0xFF is not UTF-8: it is read as \ufffd; save",
         ),
         (b"(;PB[\xe6\xa3\x8b]\nC[\xff])", "棋", "line 2: the byte 0xFF is not UTF-8: the line is read as Latin-1"),
-        ("(;CA[Big5]PB[棋]C[".encode("big5") + b"\xff])", "棋", "line 1: the byte 0xFF is not CP950: it is read as"),
+        ("(;CA[Big5]PB[棋]C[".encode("big5") + b"\xff])", "棋", "line 1: the byte 0xFF is not Big5: it is read as"),
         ("先手：棋\n".encode() + b"*\xff\n", "棋", "line 2: the byte 0xFF is not UTF-8: it is read as \ufffd"),
         (
             b"#KIF encoding=Shift_JIS\n" + "先手：棋\n*".encode("cp932") + b"\x85",

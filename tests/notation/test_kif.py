@@ -124,7 +124,7 @@ def test_kif_says_what_is_wrong(text: str, sentence: str) -> None:
     ("text", "sentence"),
     [
         ("変化：3手", "line 3: 変化：3手: expected a number from 1 to 2; the variation stops here"),
-        ("変化：1手\n   1 nothing\n   2 ３四歩(33)", "line 4: 'nothing' is not a move: expected one such as"),
+        ("変化：1手\n   1 nothing\n   2 ３四歩(33)", "line 4: a variation that is nothing alone: expected a move"),
         (
             "nothing",
             "line 3: 'nothing' is neither a header (名前：値), a move, a comment nor a part of a board; it is left out",

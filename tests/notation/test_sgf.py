@@ -101,15 +101,15 @@ def test_sgf_says_what_is_wrong(text: str, sentence: str) -> None:
     ("text", "game", "sentence"),
     [
         ("KM[6,5]", "go(size=19, komi=6.5)", "the komi KM[6,5]: expected a number of points; it is read as 6.5"),
-        ("KM[375]", "go(size=19, komi=3.75)", "the komi KM[375]: expected a number of points; it is read as 3.75"),
+        ("KM[375]", "go(size=19, komi=7.5)", "the komi KM[375]: expected a number of points; it is read as 7.5"),
         (
             "KM[375]RU[Chinese]",
-            "go(size=19, komi=7.5)",
+            "go(size=19, komi=7.5, superko=simple)",
             "the komi KM[375]: expected a number of points; it is read as 7.5",
         ),
         (
             "KM[3.75]RU[chinese]",
-            "go(size=19, komi=7.5)",
+            "go(size=19, komi=7.5, superko=simple)",
             "the komi KM[3.75]: expected a number of points; it is read as 7.5",
         ),
         (

@@ -6,7 +6,6 @@ itself is in its own module.
 
 from __future__ import annotations
 
-import codecs
 import dataclasses
 import functools
 import itertools
@@ -20,6 +19,8 @@ from zerosum.base.errors import DataError
 from zerosum.base.files import UNFINISHED
 from zerosum.games import Rules
 from zerosum.notation import csa, ki2, kif, legality, own_files, pgn, sgf
+from zerosum.notation.character_sets import SHIFT_JIS
+from zerosum.notation.decoding import CHUNK, Decoder
 from zerosum.notation.record import Record, RecordError
 
 SUFFIXES = {".pgn": "pgn", ".sgf": "sgf", ".kif": "kif", ".kifu": "kif", ".csa": "csa"}
@@ -28,19 +29,8 @@ READ_SUFFIXES = SUFFIXES | {".ki2": "kif", ".ki2u": "kif"}
 GAMES = {"pgn": ("chess", "chess960"), "sgf": ("go",), "kif": ("shogi",), "csa": ("shogi",)}
 """The games, without their options, whose records each format holds."""
 
-SHIFT_JIS = "cp932"
-WIDER_SETS = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": SHIFT_JIS, "euc_kr": "cp949", "big5": "cp950"}
-"""The larger character sets that are used in practice under the names of smaller ones."""
-CHUNK = 1 << 16
-
 COUNTED = ("two passes", "ply cap")
 """Endings of Go after which the score decides."""
-
-CHARACTER_SETS = re.compile(
-    r"ascii|utf-8(-sig)?|iso8859-\d+|cp\d{3,4}|koi8-[rtu]|kz1048|ptcp154|tis-620|hp-roman8|mac-\w+"
-    r"|gb\w+|hz|big5\w*|shift_jis\w*|euc_\w+|iso2022_\w+|johab"
-)
-"""Known character sets by their names in Python. Other codecs of Python are not for texts."""
 
 Source = str | os.PathLike[str] | IO[Any]
 """A path, or a stream of bytes or of text."""
@@ -104,7 +94,7 @@ def _read(stream: IO[Any], name: str, format: str | None, game: Rules | None) ->
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(f"{place}the text is UTF-16: save it as UTF-8.")
     format = format or _format_of(head, name, game)
-    decoder = _Decoder(format, head, chunks, game)
+    decoder = Decoder(format, head, chunks, game)
     try:
         for record in decoder.records():
             errors = tuple(f"{place}{error}" for error in record.errors)
@@ -153,141 +143,6 @@ def _begun_format(head: bytes) -> str | None:
     if re.match(rb'\[\s*\w+\s+"|1\s*\.|[{;%]', text):
         return "pgn"
     return None
-
-
-class _Decoder:
-    """Decodes bytes to text by the rules of each format, and text to records."""
-
-    def __init__(self, format: str, head: bytes, chunks: Iterator[bytes], game: Rules | None) -> None:
-        self.format, self.game = format, game
-        self.has_mark = head.startswith(b"\xef\xbb\xbf")
-        self.head = head.removeprefix(b"\xef\xbb\xbf")
-        self.chunks = chunks
-        self.warnings: list[tuple[int, str]] = []
-        """Lines with invalid bytes, and how they are read."""
-        self.line = 0
-        """Number of decoded lines."""
-        self.is_at_end = False
-        self.is_utf8 = self.has_mark
-        """Whether a line has UTF-8 beyond ASCII."""
-        self.is_latin1 = False
-        """Whether a line is not UTF-8."""
-
-    def records(self) -> Iterator[Record]:
-        if self.format == "sgf":
-            return sgf.parse(self._sgf_text(b"".join(self._bytes())))
-        if self.format == "pgn":
-            return pgn.parse(self._lines(self._decode_western))
-        if self.format == own_files.MATCH:
-            return own_files.parse_match(self._lines(self._decode_western), self.game)
-        if self.format == own_files.MOVES:
-            assert self.game is not None, "without a game no file is one of moves"
-            return own_files.parse_moves(self._lines(self._decode_western), self.game)
-        parse = kif.parse if self.format == "kif" else csa.parse
-        return parse(self._japanese_lines())
-
-    def take_warnings(self) -> list[str]:
-        """The warnings about lines before the newest one, which begins the next game."""
-        taken = [f"line {line}: {what}" for line, what in self.warnings if line < self.line or self.is_at_end]
-        self.warnings = [] if self.is_at_end else [warning for warning in self.warnings if warning[0] >= self.line]
-        return taken
-
-    def _bytes(self) -> Iterator[bytes]:
-        yield self.head
-        yield from self.chunks
-
-    def _lines(self, decode: Callable[[bytes], str]) -> Iterator[str]:
-        """The lines, with the line ends of any system."""
-        for content in self._byte_lines():
-            self.line += 1
-            yield content.decode("ascii") if content.isascii() else decode(content)
-        self.is_at_end = True
-
-    def _byte_lines(self) -> Iterator[bytes]:
-        rest = b""
-        for piece in self._bytes():
-            *lines, rest = (rest + piece).split(b"\n")
-            for line in lines:
-                yield from line.removesuffix(b"\r").split(b"\r")
-        if rest:
-            yield from rest.removesuffix(b"\r").split(b"\r")
-
-    def _warn(self, error: UnicodeDecodeError, encoding: str, what: str) -> None:
-        byte = error.object[error.start]
-        named = "Shift_JIS" if encoding == SHIFT_JIS else encoding.upper()
-        self.warnings.append((self.line, f"the byte 0x{byte:02X} is not {named}: {what}; save the file as UTF-8"))
-
-    def _decode_western(self, content: bytes) -> str:
-        """A line in UTF-8, or else in Latin-1, the default of PGN and SGF."""
-        try:
-            text = content.decode("utf-8")
-        except UnicodeDecodeError as error:
-            # A file in Latin-1 gets one warning; a mixed file gets one per line.
-            if self.is_utf8 or not self.is_latin1:
-                others = "" if self.is_utf8 else ", and others like it are,"
-                self._warn(error, "utf-8", f"the line is read{others} as Latin-1")
-            self.is_latin1 = True
-            return content.decode("latin-1")
-        self.is_utf8 = True
-        return text
-
-    def _japanese_lines(self) -> Iterator[str]:
-        """Lines in the encoding named in the first line, else in UTF-8 or Shift-JIS, by the first line beyond ASCII."""
-        declared = re.match(rb"(?:#KIF|'CSA)[^\r\n]*encoding=([\w-]+)", self.head)
-        encodings = ["utf-8"] if self.has_mark else ["utf-8", SHIFT_JIS]
-        if declared and not self.has_mark:
-            named = declared[1].decode("ascii").lower().replace("-", "_")
-            known = {"utf_8": "utf-8", "utf8": "utf-8", "shift_jis": SHIFT_JIS, "sjis": SHIFT_JIS, "cp932": SHIFT_JIS}
-            if named not in known:
-                raise DataError(f"line 1: the encoding {named!r} is neither UTF-8 nor Shift_JIS.")
-            encodings = [known[named]]
-
-        def decode(content: bytes) -> str:
-            nonlocal encodings
-            for encoding in encodings:
-                try:
-                    text = content.decode(encoding)
-                except UnicodeDecodeError:
-                    continue
-                # Each encoding could read some lines of the other, but a file has only one.
-                encodings = [encoding]
-                return text
-            return self._decode_damaged(content, encodings)
-
-        return self._lines(decode)
-
-    def _decode_damaged(self, content: bytes, encodings: list[str]) -> str:
-        """A damaged line, by the encoding that reads more of it."""
-        texts = {encoding: content.decode(encoding, errors="replace") for encoding in encodings}
-        encoding = min(texts, key=lambda encoding: texts[encoding].count("\ufffd"))
-        try:
-            content.decode(encoding)
-        except UnicodeDecodeError as error:
-            self._warn(error, encoding, "it is read as \ufffd")
-        return texts[encoding]
-
-    def _sgf_text(self, content: bytes) -> str:
-        """Text in the character set of CA; without CA UTF-8, or else Latin-1, the specification's default."""
-        found = None if self.has_mark else re.search(rb"CA[a-z]*\s*\[\s*([\w.:-]+)\s*\]", content[:CHUNK])
-        self.head, self.chunks = content, iter(())
-        if found is None:
-            try:
-                return content.decode("utf-8")
-            except UnicodeDecodeError:
-                return "\n".join(self._lines(self._decode_western))
-        name = found[1].decode("ascii")
-        try:
-            known = codecs.lookup(name).name
-        except LookupError:
-            known = ""
-        if not CHARACTER_SETS.fullmatch(known):
-            raise DataError(f"the character set CA[{name}] is unknown: save the file as UTF-8.")
-        for encoding in (known, WIDER_SETS.get(known, known)):
-            try:
-                return content.decode(encoding)
-            except UnicodeError:
-                continue
-        return "\n".join(self._lines(lambda line: self._decode_damaged(line, [WIDER_SETS.get(known, known)])))
 
 
 # ---- writing

@@ -6,6 +6,7 @@ Supported are area scoring without tax and territory scoring with none in seki, 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -96,6 +97,47 @@ class GoRules:
             raise SettingsError(f"{shown(name)}, known are {', '.join(known)}")
         return SHORTHANDS[key]
 
+    @classmethod
+    def parse(cls, text: str) -> GoRules:
+        """The rules of a text as programs and people write them in files.
+
+        It is a name in any spelling, KataGo's JSON, or KataGo's older text.
+
+        >>> GoRules.parse("NZ Rules") == GoRules.parse('{"ko": "SITUATIONAL", "suicide": true, "friendlyPassOk": true}')
+        True
+        >>> GoRules.parse("koSIMPLEscoreAREAtaxNONEsui0whbN").handicap_bonus
+        'N'
+
+        Raises:
+            SettingsError: the text is not one of these.
+        """
+        words = re.sub(r"[\s_,.-]+", " ", text.strip().lower())
+        words = re.sub(r" ?(rules?(et)?|pair go|规则|規則|ルール|式|规|規)$", "", words)
+        plain = SPELLINGS.get(words, words).replace(" ", "-")
+        plain = next((name for name in SHORTHANDS if name.replace("-", "") == plain.replace("-", "")), plain)
+        if plain in SHORTHANDS:
+            return SHORTHANDS[plain]
+        if text.lstrip().startswith("{"):
+            try:
+                fields = json.loads(text)
+            except (ValueError, RecursionError):
+                fields = None
+            if not isinstance(fields, dict):
+                raise SettingsError(f"{shown(text)} is not JSON of rules")
+            return (
+                cls().with_fields({name: value for name, value in fields.items() if name != "komi"})._with_tax(fields)
+            )
+        if TERSE.fullmatch(text.strip()):
+            fields = {name: value for name, value in TERSE_FIELD.findall(text) if name != "komi"}
+            meant = {TERSE_NAMES[name]: _terse_value(name, value) for name, value in fields.items()}
+            return cls().with_fields(meant)._with_tax(meant)
+        return cls.named(text)
+
+    def _with_tax(self, fields: Mapping[str, Any]) -> GoRules:
+        """The rules with their scoring's usual tax, if no field gives another one."""
+        is_given = not {"tax", "taxRule"}.isdisjoint(fields)
+        return self if is_given else replace(self, tax="SEKI" if self.scoring == "TERRITORY" else "NONE")
+
     def with_fields(self, values: Mapping[str, Any]) -> GoRules:
         """The rules with fields of KataGo's JSON changed.
 
@@ -140,9 +182,24 @@ FIELDS: dict[str, tuple[str, tuple[Any, ...]]] = {
 }
 """Fields of KataGo's JSON: our field, and the allowed values."""
 OTHER_NAMES = {"koRule": "ko", "scoringRule": "scoring", "taxRule": "tax", "multiStoneSuicideLegal": "suicide"}
+OTHER_NAMES |= {"score": "scoring"}
+TERSE_NAMES = {
+    "ko": "ko",
+    "score": "scoring",
+    "scoring": "scoring",
+    "tax": "tax",
+    "sui": "suicide",
+    "button": "hasButton",
+    "whb": "whiteHandicapBonus",
+    "fpok": "friendlyPassOk",
+}
+TERSE_FIELD = re.compile(r"(komi|ko|scor(?:e|ing)|tax|sui|button|whb|fpok)(N-1|N(?!ONE)|[A-Z]+|[\d.-]+)\s*")
+"""A field of KataGo's older text, such as `koPOSITIONALscoreAREAtaxNONEsui1komi7.5`."""
+TERSE = re.compile(rf"(?:{TERSE_FIELD.pattern})+")
 _JAPANESE = GoRules("SIMPLE", scoring="TERRITORY", tax="SEKI", friendly_pass=True)
 _AGA = GoRules("SITUATIONAL", handicap_bonus="N-1", friendly_pass=True)
 _NEW_ZEALAND = GoRules("SITUATIONAL", suicide=True, friendly_pass=True)
+_ING = GoRules(suicide=True, friendly_pass=True)
 _CHINESE_SERVER = GoRules(handicap_bonus="N", friendly_pass=True)
 SHORTHANDS = {
     "tromp-taylor": GoRules(suicide=True),
@@ -158,10 +215,51 @@ SHORTHANDS = {
     "aga-button": replace(_AGA, has_button=True),
     "new-zealand": _NEW_ZEALAND,
     "nz": _NEW_ZEALAND,
-    "goe": _NEW_ZEALAND,
-    "ing": _NEW_ZEALAND,
+    "goe": _ING,
+    "ing": _ING,
+    "ancient-area": GoRules("SIMPLE", tax="ALL", friendly_pass=True),
+    "ancient-territory": GoRules("SIMPLE", scoring="TERRITORY", tax="ALL", friendly_pass=True),
 }
 """KataGo's names for rules."""
+SPELLINGS = {
+    "jp": "japanese",
+    "japan": "japanese",
+    "日本": "japanese",
+    "日": "japanese",
+    "cn": "chinese",
+    "china": "chinese",
+    "中国": "chinese",
+    "中國": "chinese",
+    "中": "chinese",
+    "korea": "korean",
+    "kr": "korean",
+    "韩国": "korean",
+    "韓国": "korean",
+    "韓國": "korean",
+    "한국": "korean",
+    "tt": "tromp-taylor",
+    "logical": "tromp-taylor",
+    "ing goe": "ing",
+    "goe ing": "ing",
+    "ing sst": "ing",
+    "应氏": "ing",
+    "應氏": "ing",
+    "应": "ing",
+    "new zealand go society": "nz",
+    "american": "aga",
+    "aga (area)": "aga",
+    "british": "bga",
+}
+"""Other words for rules in files, without blanks between and "rules" behind them."""
+
+
+def _terse_value(name: str, value: str) -> str | bool:
+    """A value of `TERSE_FIELD` as KataGo's JSON has it. Spight's ko rule is the nearest of those that are played."""
+    if name in ("sui", "button", "fpok"):
+        return value == "1"
+    return "SITUATIONAL" if value == "SPIGHT" else value
+
+
 SEARCH_SETTINGS = {
     "cpuctExploration": "c_init",
     "cpuctExplorationLog": "c_factor",

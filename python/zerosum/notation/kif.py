@@ -85,8 +85,10 @@ SPECIAL = {
 
 MOVE = re.compile(
     r"(?:([1-9１-９])([1-9一二三四五六七八九])|同)[ 　]*(成[香桂銀]|[歩香桂銀金角飛玉王と杏圭全馬龍竜])"
-    r"(成|不成)?(打|[(（]([1-9])([1-9])[)）])"
+    r"(成|不成)?(打(?:[(（]00[)）])?|[(（]([1-9])([1-9])[)）])"
 )
+PART_OF_MOVE = re.compile(r"[1-9１-９]|[一二三四五六七八九][^手]|^同|打|[(（]")
+"""What every move has, and no word for an ending."""
 KI2_MOVE = re.compile(r"([▲△▼▽☗☖])[ 　]*([^▲△▼▽☗☖]+)")
 NUMBERED = re.compile(r"[ 　]*(\d{1,5})[ 　]+(.*)", re.ASCII)
 TIME = re.compile(r"[(（] *(\d{1,6}):(\d{1,2})(?:/[ \d:]*)?[)）][ 　]*\+?[ 　]*", re.ASCII)
@@ -144,7 +146,7 @@ class _GameReader:
     def __init__(self) -> None:
         self.line = 0
         self.headers: list[tuple[str, str]] = []
-        self.handicap = ""
+        self.handicap, self.handicap_line = "", 0
         self.position = ShogiPosition()
         self.num_rows = 0
         self.root = Draft()
@@ -205,7 +207,7 @@ class _GameReader:
             self._require_start(text)
             self.position.number = int(found[1]) + 1
         elif found := HEADER.fullmatch(text):
-            self._read_header(found[1].strip(), found[2].strip(" 　"))
+            self._read_header(found[1].strip(), found[2].strip(" 　"), number)
         else:
             return False
         return True
@@ -214,15 +216,13 @@ class _GameReader:
         if self.main or len(self.lines) > 1:
             raise _KifError(f"{shown(what)} after the first move: a position is drawn before it")
 
-    def _read_header(self, name: str, value: str) -> None:
+    def _read_header(self, name: str, value: str, line_number: int) -> None:
         if name in HANDS:
             self._require_start(name)
             self._read_hand(HANDS[name], value)
         elif name == "手合割":
             self._require_start(name)
-            if value not in HANDICAPS and value != "その他":
-                raise _KifError(f"the handicap {shown(value)}: expected {', '.join(HANDICAPS)} or その他")
-            self.handicap = value
+            self.handicap, self.handicap_line = value, line_number
         else:
             self.headers.append((name, value))
 
@@ -285,9 +285,12 @@ class _GameReader:
             self._end(body, spent_s)
         elif found := MOVE.fullmatch(body):
             file, rank, sign, promotion, origin, from_file, from_rank = found.groups()
-            source = "打" if origin == "打" else f"({from_file}{from_rank})"
+            source = "打" if origin[0] == "打" else f"({from_file}{from_rank})"
             words = f"{PIECES[SIGNS[sign]][0]}{'成' if promotion == '成' else ''}{source}"
             self._add_move(self._square(body, file, rank), words, line_number, spent_s)
+        elif not PART_OF_MOVE.search(body):
+            self._end(body, spent_s)
+            self.warn(line_number, f"{shown(body)} is not an ending: expected one of {', '.join(SPECIAL)}")
         else:
             self._add_ki2_move(body, line_number, spent_s)
             self.warn(line_number, f"{shown(body)} does not name its source, as KIF does: it is read as KI2")
@@ -296,9 +299,9 @@ class _GameReader:
         line = self.lines[-1]
         line.is_over = True
         if len(self.lines) == 1:
-            self.ending, self.spent_s = SPECIAL[word], spent_s
+            self.ending, self.spent_s = SPECIAL.get(word, word), spent_s
         elif line.moves:
-            line.moves[-1].ending = SPECIAL[word]
+            line.moves[-1].ending = SPECIAL.get(word, word)
         else:
             raise _KifError(f"a variation that is {word} alone: expected a move")
 
@@ -345,16 +348,27 @@ class _GameReader:
             return self.position.sfen()
         return "" if self.handicap in ("", "平手") else HANDICAPS.get(self.handicap, "")
 
+    def _doubt_handicap(self) -> None:
+        """A handicap that has no known name: a drawn board says what it is, else the start is unknown."""
+        what = f"the handicap {shown(self.handicap)}: expected {', '.join(HANDICAPS)} or その他"
+        if self.num_rows:
+            self.warn(self.handicap_line, f"{what}; the drawn board counts")
+        else:
+            self.errors.insert(0, f"line {self.handicap_line}: {what}; the record stops here")
+
     def finish(self) -> Record:
         game = "shogi"
+        if self.handicap not in ("", "その他", *HANDICAPS):
+            self._doubt_handicap()
         if (self.num_rows not in (0, 9) or (self.handicap == "その他" and not self.num_rows)) and not self.errors:
             self.errors.append(f"line {self.line}: a board with {self.num_rows} rows: expected nine")
             game = ""
         start = self._start()
         is_first = ShogiPosition.from_sfen(start or START).is_black_after(len(self.main))
         ending, result = self.ending, result_of(self.ending, is_first=is_first)
-        if not ending:
-            ending, result = _read_summary(self.summary, is_first=is_first)
+        if ending not in SPECIAL.values():
+            summed_up, result = _read_summary(self.summary, is_first=is_first)
+            ending = ending or summed_up
         return Record(
             game=game,
             moves=tuple(move.finish() for move in self.main),

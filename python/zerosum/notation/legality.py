@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from dataclasses import dataclass
 
 from zerosum.base.errors import GameError, shown
 from zerosum.games import Rules, State, make, start_state
 from zerosum.games.python_game import split_name
-from zerosum.games.rules import given_options, near_moves
+from zerosum.games.rules import given_options, near_moves, with_options
 from zerosum.notation import ki2, pgn
 from zerosum.notation.record import Move, Record, RecordError
 
@@ -65,18 +66,94 @@ def check_record(record: Record, known: Rules | None = None) -> Record:
     except GameError as error:
         errors = (*record.errors, f"{place}line {record.line}: {str(error).rstrip('.')}; the record stops here")
         return dataclasses.replace(record, moves=(), variations=(), errors=errors)
-    walk = _Walk(game, NOTATIONS.get(record.format), None)
-    moves, variations = walk.translate(record, start)
+    reading = _Reading.of(record, game)
+    if reading.errors and known is None:
+        reading = _by_milder_rules(record, reading)
+    record = _without_foul(record, reading)
+    game = reading.game
     start_text = game.position_text(start) if record.start else None
     return dataclasses.replace(
         record,
         game=game.spec.full_name,
         start="" if start_text in (None, game.position_text(game.initial_state())) else start_text,
-        moves=moves,
-        variations=variations,
-        errors=(*record.errors, *(f"{place}{error}; the record stops here" for error in walk.errors)),
-        warnings=(*record.warnings, *(f"{place}{error}; the variation stops here" for error in walk.warnings)),
+        moves=reading.moves,
+        variations=reading.variations,
+        errors=(*record.errors, *(f"{place}{error}; the record stops here" for error in reading.errors)),
+        warnings=(*record.warnings, *(f"{place}{warning}" for warning in reading.warnings)),
     )
+
+
+@dataclass
+class _Reading:
+    """A record's moves in the own notation of a game, up to the first illegal one of each line."""
+
+    game: Rules
+    moves: tuple[Move, ...]
+    variations: tuple[tuple[Move, ...], ...]
+    errors: list[str]
+    """The error that ends the main line, if any."""
+    warnings: list[str]
+
+    @classmethod
+    def of(cls, record: Record, game: Rules) -> _Reading:
+        walk = _Walk(game, NOTATIONS.get(record.format), None)
+        moves, variations = walk.translate(record, start_state(game, record.start))
+        stopped = [f"{error}; the variation stops here" for error in walk.warnings]
+        return cls(game, moves, variations, list(map(str, walk.errors)), stopped)
+
+
+def _by_milder_rules(record: Record, reading: _Reading) -> _Reading:
+    """The reading by rules of Go that forbid less, if more of the main line is legal by them; a warning says so.
+
+    People's games do not always follow the rules that their records name, or name none.
+    """
+    if reading.game.spec.name != "go":
+        return reading
+    own, found = options_of(reading.game), reading
+    for milder in ({"superko": "simple"}, {"suicide": "true"}, {"superko": "simple", "suicide": "true"}):
+        changed = {name: value for name, value in milder.items() if own[name] != value}
+        if not changed:
+            continue
+        other = _Reading.of(record, with_options(reading.game, **changed))
+        if len(other.moves) > len(found.moves):
+            named = ", ".join(f"{name}={value}" for name, value in changed.items())
+            other.warnings.insert(0, f"{reading.errors[0]}; the record is read with {named}")
+            found = other
+    return found
+
+
+FOULS = ("illegal move", "opponent's illegal move")
+
+
+def explains_foul(record: Record, *, num_legal: int, is_first: bool) -> bool:
+    """Whether the first illegal move of a record is its last one, and its mover lost by it.
+
+    Args:
+        record: A record whose move number `num_legal` + 1 is illegal.
+        num_legal: Number of its legal moves.
+        is_first: Whether the first player made the illegal move.
+    """
+    has_lost = record.result == (-1.0 if is_first else 1.0)
+    return has_lost and record.ending in FOULS and num_legal + 1 == len(record.moves)
+
+
+def _without_foul(record: Record, reading: _Reading) -> Record:
+    """The record that ends by its illegal last move, if its ending names that as the loss.
+
+    The move itself is left out, with a warning; its comments are those of the move before it.
+    """
+    game, num_legal = reading.game, len(reading.moves)
+    is_first = (game.player(start_state(game, record.start)) == 0) == (num_legal % 2 == 0)
+    if not reading.errors or not explains_foul(record, num_legal=num_legal, is_first=is_first):
+        return record
+    reading.warnings.append(f"{reading.errors.pop()}; the game was lost by it")
+    if told := record.moves[num_legal].comments:
+        if not num_legal:
+            return dataclasses.replace(record, ending=FOULS[0], comments=(*record.comments, *told))
+        last = reading.moves[-1]
+        told_there = dataclasses.replace(last, comments=(*last.comments, *told))
+        reading.moves = (*reading.moves[:-1], told_there)
+    return dataclasses.replace(record, ending=FOULS[0])
 
 
 def in_notation(record: Record, format: str) -> Record:

@@ -14,6 +14,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from zerosum.base.errors import shown
+from zerosum.notation.pgn_words import (
+    RESULTS,
+    SIGNS,
+    VARIANTS,
+    glyphs_of,
+    is_chess960,
+    is_remark,
+    result_word,
+    split_signs,
+)
 from zerosum.notation.record import (
     MAX_DEPTH,
     Draft,
@@ -29,27 +39,8 @@ from zerosum.notation.record import (
 ROSTER = {"Event": "?", "Site": "?", "Date": "????.??.??", "Round": "?", "White": "?", "Black": "?"}
 """The tags of every game, with the text for "unknown"; the seventh is Result."""
 
-RESULTS = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0, "*": None}
-
-VARIANTS = {
-    "": "chess",
-    "standard": "chess",
-    "from position": "chess",
-    "chess": "chess",
-    "normal": "chess",
-    "chess960": "chess960",
-    "chess 960": "chess960",
-    "fischerandom": "chess960",
-    "fischer random": "chess960",
-}
-"""Games by the tag Variant, in lower case."""
-
 TERMINATIONS = {"time forfeit": "time", "rules infraction": "illegal move"}
 """Values of the tag Termination that records call differently."""
-
-GLYPHS = {"!": 1, "?": 2, "!!": 3, "??": 4, "!?": 5, "?!": 6, "=": 10, "∞": 13, "⩲": 14, "+=": 14, "⩱": 15, "=+": 15}
-GLYPHS |= {"±": 16, "+/-": 16, "∓": 17, "-/+": 17, "+-": 18, "-+": 19, "N": 146}
-"""Signs that stand for themselves after a move; those of ! and ? also at its end."""
 
 TAG = re.compile(r'\[\s*([A-Za-z0-9_+#=:-]+)\s+"([^"\\]*(?:\\.[^"\\]*)*)"\s*\]')
 LOOSE_TAG = re.compile(r'\[\s*([A-Za-z0-9_+#=:-]+)\s+"(.*?)"\s*\](?=\s*(?:\[|$))')
@@ -60,11 +51,12 @@ MOST_LETTERS = 20
 """Longest text of a move."""
 NULL_MOVES = ("--", "Z0", "0000", "@@@@")
 """Texts of null moves, by which analyses show threats; games do not have them."""
-STANDARD_MOVE = re.compile(r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?[!?]*|O-O(?:-O)?[+#]?[!?]*")
+STANDARD_MOVE = re.compile(r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?|O-O(?:-O)?[+#]?")
+END_SIGNS = re.compile(r"[^\w+#=/-]+$")
+"""Signs at the end of a word."""
 EN_PASSANT = re.compile(r"(.*?)e\.?p\.?([+#!?]*)")
-MOVE_WITH_RESULT = re.compile(r"([a-hKQRBNO].*?[\dQRBNO+#!?])(1-0|0-1|1/2-1/2|\*)")
+MOVE_WITH_RESULT = re.compile(r"([a-hKQRBNO].*?[\dQRBNO+#!?])(1[-:–—−]0|0[-:–—−]1|1/2[-:–—−]1/2|½[-:–—−]½|\*)")
 NUMBER = re.compile(r"\d+\.+|\d+$|\.+")
-SIGNS = re.compile(r"[!?]+$")
 COMMAND = re.compile(r"\[%(clk|emt|eval)\s+([^\]]*)\]")
 CLOCK = re.compile(r"(\d{1,6}):(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)", re.ASCII)
 SCORE = re.compile(r"(?:#([+-]?\d{1,6})|([+-]?\d{1,6}(?:\.\d{1,9})?))(?:,(\d{1,6}))?", re.ASCII)
@@ -85,7 +77,7 @@ def parse(lines: Iterable[str]) -> Iterator[Record]:
         if not reader.opened_comment and text.startswith("%"):
             continue
         is_tag = text.lstrip().startswith("[") and not reader.opened_comment
-        if is_tag and (reader.has_moves or (reader.tags and was_blank and text.startswith("[Event "))):
+        if is_tag and (reader.has_moves or (was_blank and reader.begins_anew(text))):
             yield reader.finish(number)
             reader = _GameReader()
         if is_tag:
@@ -154,6 +146,12 @@ class _GameReader:
         self.open = self.open[:1]
         self.open[0].is_stopped = True
 
+    def begins_anew(self, text: str) -> bool:
+        """Whether a tag after an empty line begins the next game, although this one has no moves yet."""
+        found = TAG.match(text.lstrip())
+        name = found[1] if found else ""
+        return name == "Event" or any(name == known for known, _ in self.tags) if self.tags else False
+
     def read_tags(self, text: str, number: int) -> None:
         self.line = self.line or number
         at = 0
@@ -207,18 +205,27 @@ class _GameReader:
             self.open_variation(number)
         elif token == ")":
             self.close_variation(number)
-        elif token in RESULTS and len(self.open) == 1 and not line.num_skipped:
-            self.result = token
+        elif (result := self.read_result(token, number)) and len(self.open) == 1 and not line.num_skipped:
+            self.result = result
         elif line.is_stopped or line.num_skipped:
             pass
-        elif token in RESULTS and line.moves:
-            line.moves[-1].ending = token
+        elif result and line.moves:
+            line.moves[-1].ending = result
         elif token.startswith("$"):
             self.add_glyph(int(token[1:]) if 1 < len(token) < 5 else 256, token, number)
         elif token in NULL_MOVES:
-            self.add_move(token, number)
+            self.add_move(token, (), number)
         else:
             self.read_word(token, number)
+
+    def read_result(self, token: str, number: int) -> str:
+        """The result that a token is in any spelling; "" if it is none."""
+        if token in RESULTS or token[0] not in "01½=":
+            return token if token in RESULTS else ""
+        result = result_word(token)
+        if result:
+            self.warn(number, f"{shown(token)}: expected one of {', '.join(RESULTS)}; it is read as {result}")
+        return result
 
     def open_variation(self, number: int) -> None:
         line = self.open[-1]
@@ -250,8 +257,11 @@ class _GameReader:
         word = token
         while found := NUMBER.match(word):
             word = word[found.end() :]
-        if word in GLYPHS:
-            self.add_glyph(GLYPHS[word], token, number)
+        if glyphs := glyphs_of(word) if word else None:
+            for glyph in glyphs:
+                self.add_glyph(glyph, token, number)
+        elif word and is_remark(word) and word not in NULL_MOVES:
+            self.warn(number, f"{shown(token)} is not a move: it is left out")
         elif word and len(word) <= MOST_LETTERS:
             self.read_move(word, number)
         elif word:
@@ -260,7 +270,7 @@ class _GameReader:
     def read_move(self, word: str, number: int) -> None:
         """Read a move, with signs that follow it without a blank."""
         if STANDARD_MOVE.fullmatch(word):
-            self.add_move(word, number)
+            self.add_move(word, (), number)
             return
         ending = ""
         if found := MOVE_WITH_RESULT.fullmatch(word):
@@ -274,19 +284,24 @@ class _GameReader:
             self.warn(number, f"{shown(word)}: a promotion is written {plain}; it is read as one")
             word = plain
         if word:
-            self.add_move(word, number)
+            self.add_move(*self.without_signs(word, number), number)
         if ending:
             self.read_token(ending, number)
 
-    def add_move(self, word: str, number: int) -> None:
+    def without_signs(self, word: str, number: int) -> tuple[str, tuple[int, ...]]:
+        """A move, and the glyphs of the signs behind it. Signs that are not known are left out with a warning."""
+        if split := split_signs(word):
+            return split[0], tuple(split[1])
+        signs = END_SIGNS.search(word)
+        if signs is None:
+            return word, ()
+        expected = " ".join(list(SIGNS)[:6])
+        self.warn(number, f"{shown(word)}: expected one of {expected} after a move; {signs[0]} is left out")
+        return word[: signs.start()], ()
+
+    def add_move(self, word: str, glyphs: tuple[int, ...], number: int) -> None:
         line = self.open[-1]
-        signs = SIGNS.search(word)
-        glyphs = [GLYPHS[signs[0]]] if signs and signs[0] in GLYPHS else []
-        if signs and not glyphs:
-            expected = " ".join(list(GLYPHS)[:6])
-            self.warn(number, f"{shown(word)}: expected one of {expected} after a move; {signs[0]} is left out")
-        text = word[: signs.start()] if signs else word
-        line.moves.append(Draft(text, number, comments_before=line.before, nags=glyphs))
+        line.moves.append(Draft(word, number, comments_before=line.before, nags=list(glyphs)))
         line.before = []
 
     def add_glyph(self, glyph: int, token: str, number: int) -> None:
@@ -320,6 +335,12 @@ class _GameReader:
         game = VARIANTS.get(variant.strip().lower(), "")
         if not game:
             self.say(self.line, f"the variant {shown(variant)} is unknown: expected Chess960 or no tag Variant")
+        if game == "chess" and is_chess960(tags.get("FEN", "")):
+            said = f"the tag Variant is {shown(variant)}" if variant else "there is no tag Variant"
+            self.warn(
+                self.line, f"{said}, but the castling rights of the FEN are those of Chess960: it is read as such"
+            )
+            game = "chess960"
         if tags.get("SetUp", "0") == "1" and "FEN" not in tags:
             self.say(self.line, "SetUp is 1, but there is no tag FEN: the start position is unknown")
             game = ""
@@ -346,8 +367,10 @@ class _GameReader:
     def result_with(self, said: str | None) -> str:
         """The game's result by its tag and by the end of the moves; "*" if they contradict each other."""
         if said is not None and said not in RESULTS:
-            self.warn(self.line, f"the tag Result is {shown(said)}: expected one of {', '.join(RESULTS)}")
-            said = None
+            meant = result_word(said)
+            taken = f"; it is read as {meant}" if meant else ""
+            self.warn(self.line, f"the tag Result is {shown(said)}: expected one of {', '.join(RESULTS)}{taken}")
+            said = meant or None
         found = list(dict.fromkeys(result for result in (said, self.result) if result is not None))
         if len(found) < 2:
             return found[0] if found else "*"

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from zerosum.base.errors import DataError, shown
+from zerosum.notation import sgf_root
 from zerosum.notation.record import MAX_DEPTH, Draft, Move, Record, RecordError, headers_in, refuse
 
 COLUMNS = "abcdefghijklmnopqrstuvwxyz"
@@ -21,27 +22,7 @@ PASS = "pass"
 
 PROPERTY = re.compile(r"([A-Za-z]+)\s*(?=\[)")
 VALUE = re.compile(r"\[([^\]\\]*(?:\\.[^\]\\]*)*)\]", re.DOTALL)
-NUMBER = re.compile(r"[+-]?(\d{1,6}(\.\d{0,6})?|\.\d{1,6})", re.ASCII)
 CLOCK = re.compile(r"\d{1,6}(\.\d{0,6})?|\.\d{1,6}", re.ASCII)
-RESULT = re.compile(r"([BW])\+(.*)", re.DOTALL)
-WAYS = {"r": "resignation", "resign": "resignation", "t": "time", "time": "time", "f": "forfeit", "forfeit": "forfeit"}
-RULES = {
-    "japanese": "superko=simple",
-    "korean": "superko=simple",
-    "aga": "superko=situational",
-    "nz": "superko=situational, suicide=true",
-    "new zealand": "superko=situational, suicide=true",
-    "goe": "superko=simple, suicide=true",
-    "ing": "superko=simple, suicide=true",
-    "tromp-taylor": "suicide=true",
-}
-"""Options of Go by RU, in lower case, for the legality of moves; the result in the record decides the score."""
-MOVE_OPTIONS = ("suicide", "superko")
-"""Options that only decide which moves are legal."""
-OPTIONS = re.compile(r"(?:suicide|superko)=[a-z]+(?:, (?:suicide|superko)=[a-z]+)*")
-"""RU in records of this program for options that no named rules have."""
-HUNDREDFOLD = re.compile(r"[2-9]\d\d", re.ASCII)
-"""A komi in hundredths, as Fox Weiqi writes it: KM[375], KM[650]."""
 SETUP = ("AE", "AB", "AW", "PL")
 OF_NODES = {"AR", "BL", "BM", "CR", "DD", "DM", "DO", "FG", "GB", "GW", "HO", "IT", "KO", "LB", "LN", "MA", "MN", "N"}
 OF_NODES |= {"OB", "OW", "PM", "SL", "SQ", "TB", "TE", "TR", "TW", "UC", "V", "VW", "WL"}
@@ -163,6 +144,10 @@ class _GameReader:
         self.main: list[Draft] = []
         self.headers: list[tuple[str, str]] = []
         self.size, self.handicap = 19, 0
+        self.num_placed = 0
+        """Number of handicap stones that stand in the file as moves of Black."""
+        self.missing_stones: list[str] = []
+        """Points of the handicap stones where the file leaves them out, if they are known."""
         self.options: list[str] = []
         self.result: tuple[float | None, str] = (None, "")
         self.stones: dict[str, str] = {}
@@ -242,7 +227,9 @@ class _GameReader:
                 self._warn(line, f"{what}; the position is set up before the move")
             if setup:
                 self._set_up({name: properties.pop(name) for name in setup})
-            if colours:
+            if colours and self._is_handicap_stone(tree, colours[0]):
+                self._add_handicap_stone(properties.pop("B"), line)
+            elif colours:
                 self._add_move(tree, colours[0], properties.pop(colours[0]), line)
         except _SgfError as error:
             if tree.depth:
@@ -281,38 +268,24 @@ class _GameReader:
             raise _SgfError(f"the board's size {_quoted('SZ', [size])}: expected {MIN_SIZE} to {MAX_SIZE}, square")
         self.size = int(sides[1])
         named = value("RU", "")
-        rules = named if OPTIONS.fullmatch(named) else RULES.get(named.lower())
-        komi = self._komi(value("KM", ""), named.lower(), line)
+        if named and not sgf_root.OPTIONS.fullmatch(named) and sgf_root.parse_rules(named) is None:
+            self._warn(line, f"the rules {_quoted('RU', [named])} are unknown: the moves are checked by our defaults")
+        komi, doubt = sgf_root.komi_of(properties)
+        if doubt:
+            self._warn(line, f"the komi {_quoted('KM', [value('KM', '')])}: {doubt}")
         if not komi:
             properties.pop("KM", None)
-        self.options = [*([f"komi={komi}"] if komi else []), *([rules] if rules else [])]
+        self.options = [option for option in (f"komi={komi}" if komi else "", sgf_root.move_options(named)) if option]
         handicap = value("HA", "0")
         if re.fullmatch(r"\d{1,3}", handicap, re.ASCII):
             self.handicap = int(handicap)
+            self.missing_stones = sgf_root.missing_handicap(properties, self.handicap)
         else:
             self._warn(line, f"the handicap {_quoted('HA', [handicap])}: expected a number of stones; it is left out")
             del properties["HA"]
-        self.result = _result_of(value("RE", ""))
+        self.result = sgf_root.result_of(value("RE", ""))
         for name in ("FF", "CA", "GM", "SZ", "RE"):
             properties.pop(name, None)
-
-    def _komi(self, said: str, rules: str, line: int) -> str:
-        """The komi in points, "" if unknown. A warning tells how a server's own notation is read."""
-        number = said.replace(",", ".") if said.count(",") == 1 else said
-        if not said:
-            return ""
-        if not NUMBER.fullmatch(number):
-            self._warn(line, f"the komi {_quoted('KM', [said])}: expected a number of points; it is left out")
-            return ""
-        points = float(number)
-        if HUNDREDFOLD.fullmatch(number):
-            points /= 100
-        if rules == "chinese" and points * 4 % 2 == 1:
-            points *= 2  # Chinese rules count stones, two points each, so 3 3/4 stones are a komi of 7.5.
-        if (number, points) == (said, float(number)):
-            return number
-        self._warn(line, f"the komi {_quoted('KM', [said])}: expected a number of points; it is read as {points:g}")
-        return f"{points:g}"
 
     def _set_up(self, properties: Properties) -> None:
         for name, values in properties.items():
@@ -340,12 +313,41 @@ class _GameReader:
             f"{_quoted(name, [text])}: expected a point of a {self.size}x{self.size} board such as {name}[dd]"
         )
 
+    def _is_handicap_stone(self, tree: _Tree, colour: str) -> bool:
+        """Whether a first move of Black is one of the handicap stones, which Fox Weiqi writes as moves."""
+        is_start = tree.line is self.main and not self.main
+        are_missing = "B" not in self.stones.values() or 0 < self.num_placed < self.handicap
+        return colour == "B" and is_start and self.handicap > 1 and are_missing
+
+    def _add_handicap_stone(self, values: list[str], line: int) -> None:
+        self._set_up({"AB": values})
+        self.num_placed += 1
+        if self.num_placed == self.handicap:
+            self.to_move = self.to_move or "W"
+            self._warn(line, f"HA[{self.handicap}] without AB: Black's first {self.handicap} moves are the handicap")
+
+    def _complete_handicap(self, line: int) -> None:
+        """Set up the handicap stones that Fox Weiqi leaves out.
+
+        Raises:
+            _SgfError: stones of the handicap are missing, and where they stood is unknown.
+        """
+        expected = f"expected AB with {self.handicap} points"
+        if 0 < self.num_placed < self.handicap:
+            raise _SgfError(f"HA[{self.handicap}], but Black has {self.num_placed} moves before White's: {expected}")
+        if self.handicap > 1 and "B" not in self.stones.values():
+            if not self.missing_stones:
+                raise _SgfError(f"HA[{self.handicap}], but no stones are set up: {expected}")
+            self._set_up({"AB": self.missing_stones})
+            placed = "".join(f"[{point}]" for point in self.missing_stones)
+            self._warn(line, f"HA[{self.handicap}] without AB: the stones stand where Fox Weiqi puts them, {placed}")
+
     def _add_move(self, tree: _Tree, colour: str, values: list[str], line: int) -> None:
         point, board = "".join(values[0].split()), COLUMNS[: self.size]
         if len(values) > 1:
             raise _SgfError(f"{colour} has {len(values)} values: expected one point")
-        if self.handicap > 1 and "B" not in self.stones.values():
-            raise _SgfError(f"HA[{self.handicap}], but no stones are set up: expected AB with {self.handicap} points")
+        if tree.line is self.main and not self.main:
+            self._complete_handicap(line)
         self.to_move = self.to_move or colour  # without PL the first mover is to move
         if (colour == self.to_move) != (tree.num_moves % 2 == 0):
             other = "White" if colour == "B" else "Black"
@@ -406,17 +408,6 @@ def _unescape(value: str) -> str:
     return re.sub(r"[\t\v\f]", " ", text).strip()
 
 
-def _result_of(text: str) -> tuple[float | None, str]:
-    """Result and ending of RE."""
-    if found := RESULT.fullmatch(text):
-        way = found[2].strip()
-        ending = f"{way} points" if NUMBER.fullmatch(way) else WAYS.get(way.lower(), way)
-        return (1.0 if found[1] == "B" else -1.0), ending
-    if text.lower() in ("0", "draw", "jigo"):
-        return 0.0, ""
-    return None, "" if text == "?" else text
-
-
 def position_text(size: int, stones: dict[str, str], to_move: str) -> str:
     """A position in the notation of the game of Go: rows from the top, X Black, O White, the side to move."""
     letters = {"B": "X", "W": "O", "": "."}
@@ -472,7 +463,7 @@ def write(record: Record, *, options: Mapping[str, str]) -> str:
 def _rule_headers(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The headers about the rules: komi, handicap, and other options."""
     if komi := options.get("komi"):
-        yield "KM", f"{komi}.0" if HUNDREDFOLD.fullmatch(komi) else komi
+        yield "KM", f"{komi}.0" if sgf_root.HUNDREDFOLD.fullmatch(komi) else komi
     if (handicap := options.get("handicap", "0")) != "0":
         yield "HA", handicap
     others = [("suicide", "false"), ("superko", "positional")]

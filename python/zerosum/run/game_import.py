@@ -29,7 +29,7 @@ from zerosum.games.rules import names_planes, with_planes_of
 from zerosum.notation import Record
 from zerosum.notation.game_files import READ_SUFFIXES, read_raw_games
 from zerosum.notation.legality import game_of
-from zerosum.notation.sgf import MOVE_OPTIONS
+from zerosum.notation.sgf_root import MOVE_OPTIONS
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord
 from zerosum.replay.shards import read_manifest, read_shard

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,8 @@ from zerosum.base.errors import GameError
 from zerosum.contest.centipawns import coefficient_of, value_of
 from zerosum.games import Rules, start_state
 from zerosum.notation import Move, Record
-from zerosum.notation.legality import NOTATIONS, options_of, parse_move
-from zerosum.notation.sgf import MOVE_OPTIONS
+from zerosum.notation.legality import FOULS, NOTATIONS, explains_foul, options_of, parse_move
+from zerosum.notation.sgf_root import MOVE_OPTIONS
 from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
 from zerosum.run import hcpe3
 
@@ -141,7 +141,8 @@ def imported(record: Record, game: Rules) -> ImportedGame:
     require_same_game(record, game)
     if not record.moves:
         raise RefusedGameError(NO_MOVES, "no move was played")
-    if record.result is None:
+    result = record.result
+    if result is None:
         raise RefusedGameError(NO_RESULT, "the record has no result")
     try:
         state = start_state(game, record.start)
@@ -150,7 +151,13 @@ def imported(record: Record, game: Rules) -> ImportedGame:
         known = notation if notation in game.notations else None
         actions, players, shares = [], [], {}
         for number, move in enumerate(record.moves, start=1):
-            action = parse_move(game, state, move, number, known)
+            try:
+                action = parse_move(game, state, move, number, known)
+            except GameError:
+                if explains_foul(record, num_legal=number - 1, is_first=game.player(state) == 0):
+                    record = replace(record, moves=record.moves[: number - 1], ending=FOULS[0])
+                    break
+                raise
             if record.format == hcpe3.FORMAT:
                 shares[number - 1] = hcpe3.shares_of(dict(move.properties)[hcpe3.VISITS], state, game)
             actions.append(action)
@@ -159,15 +166,15 @@ def imported(record: Record, game: Rules) -> ImportedGame:
     except GameError as error:
         raise RefusedGameError(ILLEGAL, str(error).rstrip(".")) from error
     outcome = game.outcome(state)
-    if outcome is not None and not game.is_soft_ending(state) and outcome != record.result:
+    if outcome is not None and not game.is_soft_ending(state) and outcome != result:
         by_rules = f"by the rules {outcome:g} ({game.ending(state)})"
-        raise RefusedGameError(ILLEGAL, f"the first player's result is {record.result:g}, {by_rules}")
+        raise RefusedGameError(ILLEGAL, f"the first player's result is {result:g}, {by_rules}")
     return ImportedGame(
         start="" if start == game.position_text(game.initial_state()) else start,
         actions=np.array(actions, np.uint16),
         players=np.array(players, np.uint8),
         values=_values(record.moves, players, coefficient_of(game.spec.name)),
-        outcome=float(record.result),
+        outcome=float(result),
         ending=record.ending or (game.ending(state) if outcome is not None else None) or "",
         opening_plies=record.opening_plies,
         shares=shares,
