@@ -121,9 +121,12 @@ def _scores_of_bytes(text: str, name: str) -> list[tuple[float, int]]:
             continue
         near = before + after
         if not letter.isalpha():
-            score = 0.0 if unicodedata.category(letter)[0] == "P" else -1.0
+            is_sign = unicodedata.category(letter)[0] == "P" and name != "cp1251"
+            score = 0.0 if is_sign else -0.5
         elif (letter.isupper() and before.islower()) or (letter.islower() and after.isupper()):
             score = -1.0
+        elif letter in RUSSIAN and letter.isupper() and before in RUSSIAN:
+            score = -0.5
         elif letter in RUSSIAN:
             score = 1.0 if not any(other.isascii() and other.isalpha() for other in near) else -1.0
         elif name == "cp1251":
