@@ -67,6 +67,7 @@ class Compiling:
     description = "compiled"
 
     def __init__(self) -> None:
+        self.full_batch = 16
         self.sizes: list[int] = []
         """Sizes of all batches."""
         self.compiled: list[int] = []

@@ -27,7 +27,7 @@ def client(game: str = "chess", **more: Any) -> LineClient:
 class NoEvaluator:
     """A network that fails from the first."""
 
-    description = "none"
+    description, full_batch = "none", 16
 
     def batch_sizes(self, most: int) -> list[int]:
         return [1, most]

@@ -67,6 +67,7 @@ METRICS = {
         "share_of_evaluator",
         "distinct_share",
         "collisions_per_leaf",
+        "mean_batch",
     },
 }
 
@@ -94,9 +95,28 @@ def test_self_plays_own_cost_is_measured_without_a_network() -> None:
     assert [figure.metric for figure in figures] == metrics * 2
     assert [figure.settings["num_simulations"] for figure in figures] == sorted([16, 100] * len(metrics))
     assert all(figure.value > 0 for figure in figures)
-    for name, evaluator in (("search", "none"), ("selfplay", "rollouts")):
-        with pytest.raises(SettingsError, match="goes with the bench 'selfplay', as --evaluator none"):
+    for name, evaluator in (("search", "none"), ("analyse", "none"), ("selfplay", "rollouts")):
+        with pytest.raises(SettingsError, match=f"unknown --evaluator '{evaluator}': expected simulated:NAME, or none"):
             list(run_bench(name, "tictactoe", evaluator=evaluator))
+
+
+def test_a_simulated_device_takes_the_place_of_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = "simulated:latency=0.2,rate=1000000,streams=2"
+    settings = ["selfplay.num_workers=2", "selfplay.games_per_worker=8"]
+    figures = list(run_bench("selfplay", "connect4", seconds=0.5, overrides=settings, evaluator=device))
+    assert [f.metric for f in figures] == ["evaluations_per_second", "evaluations_per_cpu_second", "share_of_evaluator"]
+    assert all(figure.value > 0 and figure.settings["workers"] == 2 for figure in figures)
+    monkeypatch.setattr("zerosum.bench.analyse.NUM_VISITS", 5_000)
+    figures = list(run_bench("analyse", "connect4", seconds=0.5, evaluator=device))
+    assert {figure.metric for figure in figures} == METRICS["analyse"] | {"share_on_one_core", "warm_share_on_one_core"}
+    assert all(figure.settings["leaves_a_batch"] == 256 for figure in figures)
+    for name, evaluator, message in (
+        ("train", device, "--evaluator goes with the benches 'selfplay' and 'analyse', not 'train'"),
+        ("analyse", "simulated:h200", "unknown simulated device 'h200'"),
+        ("selfplay", "simulated:latency=1,rate=-5", "must be positions a second from 1"),
+    ):
+        with pytest.raises(SettingsError, match=message):
+            list(run_bench(name, "connect4", evaluator=evaluator))
 
 
 def test_processes_are_measured_too() -> None:

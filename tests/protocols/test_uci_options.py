@@ -161,6 +161,16 @@ def test_a_network_is_compiled_before_the_clock_runs(overrides: list[str], sizes
     assert network.compiled == sizes
 
 
+def test_threads_prepare_the_batches_of_a_gpu() -> None:
+    network = Compiling()
+    network.full_batch = 64
+    engine = client(evaluator=network)
+    engine.ask("setoption name Threads value 3", "go nodes 100")
+    config = engine.engine._config
+    assert (config.threads, config.batches_in_flight, config.leaves_in_flight) == (3, 2, 128)
+    assert network.compiled == [1, 4, 16, 64]
+
+
 def test_a_network_that_cannot_play_is_said_and_rollouts_play(tmp_path: Path) -> None:
     path = save_network(tmp_path, make("tictactoe"))
     engine = client("chess")

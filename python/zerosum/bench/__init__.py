@@ -17,9 +17,9 @@ per CPU-second (of all threads of the process), and comparisons alternate slices
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from zerosum.base.errors import SettingsError, nearest
+from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.bench.analyse import bench_analyse
 from zerosum.bench.batches import bench_batches
 from zerosum.bench.evaluator import bench_evaluator
@@ -29,8 +29,10 @@ from zerosum.bench.rules import bench_rules
 from zerosum.bench.search import bench_search
 from zerosum.bench.selfplay import bench_selfplay
 from zerosum.bench.selfplay_overhead import bench_selfplay_overhead
+from zerosum.bench.selfplay_simulated import bench_simulated_selfplay
+from zerosum.bench.simulated import PREFIX
 from zerosum.bench.train import bench_train
-from zerosum.games import make
+from zerosum.games import Rules, make
 
 BENCHES = {
     "rules": bench_rules,
@@ -62,7 +64,8 @@ def run_bench(
         overrides: Settings (section.name=value); the others are those of a new run.
         vs: A peer of the search, one of `PEERS`, that does the same work in alternation.
         peer_python: The Python that has the peer; this one if not given.
-        evaluator: "none" measures what self-play costs without a network.
+        evaluator: Of self-play and analyses: a simulated device (`zerosum.bench.simulated`) in place of a network. With
+            "none" self-play is measured without one.
 
     Raises:
         SettingsError: the name of the bench, the peer or a setting is unknown; the peer is not installed, or does not
@@ -70,7 +73,7 @@ def run_bench(
     """
     if name not in BENCHES:
         raise SettingsError(f"unknown bench {name!r}: {nearest(name, [*BENCHES, 'gpu'])}.")
-    bench = BENCHES[name]
+    bench: Callable[[Rules, str, float, Sequence[str]], Iterator[Figure]] = BENCHES[name]
     if vs is not None:
         if name != "search":
             raise SettingsError(f"--vs goes with the bench 'search', not {name!r}.")
@@ -80,7 +83,20 @@ def run_bench(
     elif peer_python is not None:
         raise SettingsError("--peer-python goes with --vs, which names the peer.")
     if evaluator is not None:
-        if name != "selfplay" or evaluator != "none":
-            raise SettingsError(f"--evaluator {evaluator}: it goes with the bench 'selfplay', as --evaluator none.")
-        bench = bench_selfplay_overhead
+        bench = _with_evaluator(name, evaluator)
     yield from bench(make(game), game, seconds, overrides)
+
+
+def _with_evaluator(name: str, evaluator: str) -> Callable[[Rules, str, float, Sequence[str]], Iterator[Figure]]:
+    """A bench without a network."""
+    if name == "selfplay" and evaluator == "none":
+        return bench_selfplay_overhead
+    if not evaluator.startswith(PREFIX):
+        raise SettingsError(
+            f"unknown --evaluator {shown(evaluator)}: expected {PREFIX}NAME, or none with the bench 'selfplay'."
+        )
+    if name == "selfplay":
+        return functools.partial(bench_simulated_selfplay, evaluator=evaluator)
+    if name == "analyse":
+        return functools.partial(bench_analyse, evaluator=evaluator)
+    raise SettingsError(f"--evaluator goes with the benches 'selfplay' and 'analyse', not {name!r}.")

@@ -16,12 +16,11 @@ from zerosum.bench.figure import ROUNDS, Figure, median_ratio
 from zerosum.bench.trained_like import TOP_PRIORS, VALUE_SPREAD, TrainedLikeEvaluator
 from zerosum.games import Rules, State
 from zerosum.games.random_play import random_lines, state_of
-from zerosum.play.player import LEAVES_A_BATCH_ON_GPU
 from zerosum.run.config import new_config
 from zerosum.search import SearchConfig, new_search
 
-NUM_BATCHES = 2
-"""Batches in flight of a search on a GPU."""
+NUM_BATCHES, LEAVES_A_BATCH = 2, 128
+"""Batches in flight, and leaves of each."""
 NUM_SIMULATIONS = 20_000
 
 
@@ -32,7 +31,7 @@ def bench_batches(game: Rules, name: str, seconds: float, overrides: Sequence[st
     and so on threads in turns, up to one a core. Speed is that of `gather` and `apply`; per CPU-second those of all
     threads count.
     """
-    leaves = NUM_BATCHES * LEAVES_A_BATCH_ON_GPU
+    leaves = NUM_BATCHES * LEAVES_A_BATCH
     ours = [f"search.leaves_in_flight={leaves}", f"search.batches_in_flight={NUM_BATCHES}"]
     ours += [f"search.num_simulations={NUM_SIMULATIONS}"]
     config = new_config(game, name, overrides=[*ours, *overrides]).search

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from zerosum.base.errors import ZerosumError
 from zerosum.evaluators import UniformEvaluator, answer
+from zerosum.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.games import make
-from zerosum.play.player import LEAVES_A_BATCH
 from zerosum.run.config import new_config
 from zerosum.search import new_search
 
@@ -43,7 +43,7 @@ def growth(name: str, overrides: list[str], *, seconds: float) -> dict[str, floa
     """
     game = make(name)
     config = new_config(game, name, overrides=overrides).search
-    leaves = max(config.leaves_in_flight, LEAVES_A_BATCH)
+    leaves = max(config.leaves_in_flight, CPU_FULL_BATCH)
     config = dataclasses.replace(config, leaves_in_flight=leaves, cache_positions=0, root_selection="puct")
     evaluator = UniformEvaluator()
     warm = new_search(game, config)

@@ -29,6 +29,7 @@ from zerosum.network import Checkpoint
 
 PREFIX = "simulated:"
 MOST_STREAMS = 64
+MOST_FULL_BATCH = 1024
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,12 @@ class SimulatedDevice:
         """
         of_streams = self.num_streams * batch_size / (self.latency_s + batch_size / self.per_second)
         return min(of_streams, self.per_second)
+
+    @property
+    def full_batch(self) -> int:
+        """The smallest power of 2 with nine tenths of the best rate, at most `MOST_FULL_BATCH`."""
+        sizes = (1 << power for power in range(MOST_FULL_BATCH.bit_length()))
+        return next((size for size in sizes if self.rate(size) >= 0.9 * self.per_second), MOST_FULL_BATCH)
 
 
 PRESETS = {
@@ -147,6 +154,11 @@ class SimulatedEvaluator(NetworkEvaluator):
     @override
     def description(self) -> str:
         return f"simulated, {self._device.num_streams} streams, {self._device.per_second:,.0f}/s"
+
+    @property
+    @override
+    def full_batch(self) -> int:
+        return self._device.full_batch
 
     @override
     def batch_sizes(self, most: int) -> list[int]:

@@ -41,8 +41,9 @@ def bench(
     evaluator: Annotated[
         str | None,
         typer.Option(
-            metavar="none",
-            help="With `selfplay`: measure its own cost, with an evaluator that costs nothing.",
+            metavar="DEVICE",
+            help="With `selfplay` and `analyse`: a simulated GPU, such as `simulated:h100-chess-20x256` or"
+            " `simulated:latency=0.8,rate=140000`. With `selfplay` also `none`: its own cost, without a network.",
             show_default=False,
         ),
     ] = None,

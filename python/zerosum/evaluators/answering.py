@@ -43,7 +43,7 @@ def answer_all(
     search: Search,
     evaluator: Evaluator,
     *,
-    max_leaves: int,
+    max_leaves: int | Callable[[int], int],
     num_batches: int = 1,
     is_over: Callable[[], bool] = lambda: False,
 ) -> int:
@@ -52,16 +52,16 @@ def answer_all(
     Args:
         search: At least one of its trees has begun.
         evaluator: Called from `num_batches` threads at once.
-        max_leaves: Largest size of a batch.
+        max_leaves: Largest size of a batch, or a function of the number of leaves answered so far that returns it.
         num_batches: Number of batches in evaluation at a time. The trees must allow as many leaves in flight; otherwise
             batches are smaller.
         is_over: Called before each `gather`. If it returns True, the batches in evaluation are applied and the search
             ends.
     """
-    num_leaves = 0
+    num_leaves, most_leaves = 0, max_leaves if callable(max_leaves) else lambda _: max_leaves
     if num_batches == 1:
         while not is_over():
-            leaves = answered(search, evaluator, max_leaves)
+            leaves = answered(search, evaluator, most_leaves(num_leaves))
             num_leaves += len(leaves)
             if not len(leaves) and not leaves.budget_spent:
                 break
@@ -71,7 +71,7 @@ def answer_all(
         while True:
             has_more = True
             while has_more and len(under_way) < num_batches and not is_over():
-                leaves = search.gather(max_leaves)
+                leaves = search.gather(most_leaves(num_leaves))
                 if len(leaves):
                     under_way.append((leaves, pool.submit(evaluator.evaluate, leaves)))
                 else:

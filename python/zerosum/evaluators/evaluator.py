@@ -59,12 +59,20 @@ class Evaluator(Protocol):
         """Answer all of `leaves`, in their order."""
 
 
+CPU_FULL_BATCH = 16
+"""`full_batch` of CPUs: they evaluate sixteen leaves in little more time than one."""
+
+
 @runtime_checkable
 class NetworkEvaluator(Evaluator, Protocol):
     """An evaluator that runs a network, which can be replaced while other threads are evaluating."""
 
     def batch_sizes(self, most: int) -> list[int]:
         """The batch sizes that are prepared at their first use, for up to `most` leaves."""
+
+    @property
+    def full_batch(self) -> int:
+        """Leaves of a batch with which the search of one position nearly keeps the device busy, a power of 2."""
 
     @property
     def description(self) -> str:

@@ -13,7 +13,7 @@ from typing_extensions import override
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import require_known
 from zerosum.evaluators.batch_limit import BatchLimit, whole
-from zerosum.evaluators.evaluator import Evaluations, NetworkEvaluator, evaluations_of
+from zerosum.evaluators.evaluator import CPU_FULL_BATCH, Evaluations, NetworkEvaluator, evaluations_of
 from zerosum.network import Checkpoint
 
 if TYPE_CHECKING:
@@ -44,6 +44,11 @@ class OnnxEvaluator(NetworkEvaluator):
     @override
     def description(self) -> str:
         return "ONNX Runtime, CPU, f32"
+
+    @property
+    @override
+    def full_batch(self) -> int:
+        return CPU_FULL_BATCH
 
     @override
     def batch_sizes(self, most: int) -> list[int]:

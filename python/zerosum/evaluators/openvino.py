@@ -19,7 +19,7 @@ from typing_extensions import override
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import require_known
 from zerosum.evaluators.batch_limit import BatchLimit, whole
-from zerosum.evaluators.evaluator import Evaluations, NetworkEvaluator, evaluations_of
+from zerosum.evaluators.evaluator import CPU_FULL_BATCH, Evaluations, NetworkEvaluator, evaluations_of
 from zerosum.games.random_play import random_leaves
 from zerosum.network import Checkpoint, CheckpointInfo
 
@@ -129,6 +129,11 @@ class OpenVinoEvaluator(NetworkEvaluator):
         if self._int8_planes_BCHW is not None and planes_BCHW is not None:
             self._int8_planes_BCHW = planes_BCHW[:NUM_POSITIONS].copy()
         self._compiled = self._compile(checkpoint, self._compiled.asked_for)
+
+    @property
+    @override
+    def full_batch(self) -> int:
+        return CPU_FULL_BATCH
 
     @override
     def batch_sizes(self, most: int) -> list[int]:

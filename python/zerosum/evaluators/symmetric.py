@@ -105,6 +105,11 @@ class SymmetricEvaluator(NetworkEvaluator):
     def description(self) -> str:
         return self._evaluator.description
 
+    @property
+    @override
+    def full_batch(self) -> int:
+        return self._evaluator.full_batch
+
     @override
     def batch_sizes(self, most: int) -> list[int]:
         return self._evaluator.batch_sizes(most)

@@ -12,11 +12,29 @@ from dataclasses import dataclass
 
 from zerosum._core import UNLIMITED_SIMULATIONS, Root, Search
 from zerosum.evaluators import Evaluator, answer_all
+from zerosum.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.play.analysis import Analysis, AnalysisLine
 from zerosum.search import SearchConfig
 
 REPORT_SECONDS = 0.5
 """The interval between two reports."""
+IN_FLIGHT_SHARE = 1 / 16
+"""Largest share of a tree's visits that is in flight, for batches of more than `CPU_FULL_BATCH` (docs/search.md)."""
+
+
+def batch_size(config: SearchConfig, num_visits: int) -> int:
+    """The largest batch of a tree with so many visits: the settings' own, or fewer leaves as long as the tree is small.
+
+    All batches in flight have at most `IN_FLIGHT_SHARE` of the visits, or `CPU_FULL_BATCH` leaves each. Beyond these it
+    is a power of 2, so that a device has few sizes to prepare.
+
+    >>> config = SearchConfig(leaves_in_flight=2048, batches_in_flight=2)
+    >>> [batch_size(config, visits) for visits in (0, 1023, 1024, 20_000, 32_768, 1_000_000)]
+    [16, 16, 32, 512, 1024, 1024]
+    """
+    share = int(num_visits * IN_FLIGHT_SHARE / config.num_batches)
+    power = 1 << max(share.bit_length() - 1, 0)
+    return min(max(power, CPU_FULL_BATCH), config.leaves_a_batch)
 
 
 @dataclass(frozen=True)
@@ -92,11 +110,12 @@ class SearchDriver:
         search.favour(0, ())
         num_visits = None if task.is_endless else task.num_visits
         search.begin(0, min(num_visits or UNLIMITED_SIMULATIONS, UNLIMITED_SIMULATIONS))
+        self._num_kept = search.root(0).num_simulations
         while True:
             self._num_leaves += answer_all(
                 search,
                 self._evaluator,
-                max_leaves=config.leaves_a_batch,
+                max_leaves=self._batch_size,
                 num_batches=config.num_batches,
                 is_over=self._is_over,
             )
@@ -104,6 +123,10 @@ class SearchDriver:
             if self._stop_reason or root.stop_reason != "proven" or not (favoured := self._favoured(root)):
                 return self._analysis(root, stop_reason=root.stop_reason or self._stop_reason)
             search.favour(0, favoured)  # the search goes on
+
+    def _batch_size(self, answered: int) -> int:
+        """The largest batch after so many leaves of `answer_all`; visits without a leaf do not count."""
+        return batch_size(self._config, self._num_kept + self._num_leaves + answered)
 
     def _is_over(self) -> bool:
         """Whether to end the search; also reports, and sets the moves to search first."""

@@ -22,7 +22,7 @@ from zerosum.base.errors import DataError, GameError, SettingsError, printable
 from zerosum.base.settings import from_mapping, num_cores, read_settings
 from zerosum.evaluators import Evaluator, EvaluatorConfig, make_evaluator
 from zerosum.evaluators.backends import Precision
-from zerosum.evaluators.evaluator import NetworkEvaluator
+from zerosum.evaluators.evaluator import CPU_FULL_BATCH, NetworkEvaluator
 from zerosum.evaluators.ownership import OwnershipNetwork, has_ownership
 from zerosum.games import Rules, State, make, openspiel, state_after
 from zerosum.games.permission import require_allowed
@@ -38,10 +38,10 @@ from zerosum.play.fit import rules_for
 from zerosum.play.runs import split_player
 from zerosum.search import SearchConfig, new_search
 
-LEAVES_A_BATCH = 16
-"""Leaves per batch of a search by time: a CPU evaluates sixteen in little more time than one."""
-LEAVES_A_BATCH_ON_GPU = 128
-"""Leaves per batch of a search by time on a GPU."""
+BATCHES_ON_GPU = 2
+"""Batches in flight of a search by time on a GPU: one is gathered while the other is evaluated."""
+LEAST_GAIN = 1.05
+"""Gain in evaluations a second for which a batch on a GPU is made twice as large."""
 MOST_SECONDS = 1_000_000
 MOST_SIMULATIONS = 1 << 24
 """Largest number of simulations that users may set. A search by time has no such limit."""
@@ -50,7 +50,8 @@ MOST_SIMULATIONS = 1 << 24
 class Player:
     """Searches positions of one game, each from scratch. Calls share no state, so threads may share a player.
 
-    A search by time has at least `num_batches` batches of `batch_size` leaves in flight.
+    A search by time has up to `num_batches` batches of `batch_size` leaves in flight (`driver.batch_size`); on a GPU
+    `BATCHES_ON_GPU` of as many as keep it busy.
     """
 
     def __init__(
@@ -62,14 +63,17 @@ class Player:
         name: str,
         step: int | None = None,
         num_batches: int = 1,
-        batch_size: int = LEAVES_A_BATCH,
+        batch_size: int = CPU_FULL_BATCH,
         learned_game: str = "",
         ownership: OwnershipNetwork | None = None,
     ) -> None:
         """`step` is the learner's step of the network, None without one; `learned_game` its game's full name."""
         self.game, self.step, self.learned_game, self._ownership = game, step, learned_game, ownership
-        self._num_batches, self._batch_size = num_batches, batch_size
-        self.evaluator = evaluator
+        self.evaluator, self._on_cpu = evaluator, (num_batches, batch_size)
+        self._num_batches, self._batch_size = self._on_cpu
+        if self.is_on_gpu:
+            assert isinstance(evaluator, NetworkEvaluator)
+            self._num_batches, self._batch_size = BATCHES_ON_GPU, evaluator.full_batch
         # Without root noise alpha has no effect; a given one saves `new_search` from measuring the game.
         self.config = replace(config, root_noise_fraction=0.0, root_noise_alpha=1.0)
         self.name = name
@@ -103,17 +107,25 @@ class Player:
         return self._copy(self.game, evaluator, config)
 
     def _copy(self, game: Rules, evaluator: Evaluator, config: SearchConfig) -> Player:
-        return Player(
+        copy = Player(
             game,
             evaluator,
             config,
             name=self.name,
             step=self.step,
-            num_batches=self._num_batches,
-            batch_size=self._batch_size,
+            num_batches=self._on_cpu[0],
+            batch_size=self._on_cpu[1],
             learned_game=self.learned_game,
             ownership=self._ownership,
         )
+        if evaluator is self.evaluator:
+            copy._batch_size = self._batch_size
+        return copy
+
+    @property
+    def is_on_gpu(self) -> bool:
+        """Whether the evaluator wants more leaves at a time than a CPU."""
+        return isinstance(self.evaluator, NetworkEvaluator) and self.evaluator.full_batch > CPU_FULL_BATCH
 
     @property
     def knows_owners(self) -> bool:
@@ -144,16 +156,30 @@ class Player:
     def make_ready(self, config: SearchConfig | None = None) -> None:
         """Compile the network for the batches of a search, before a game's clock runs.
 
+        On a GPU the player's searches by time have from then on batches that are no larger than the device needs.
+
         Args:
             config: The search's settings; those of a search by time if not given.
         """
         if not isinstance(self.evaluator, NetworkEvaluator):
             return
         config, state = config or self.config_by_time(), self.game.initial_state()
+        rates = dict[int, float]()
         with ThreadPoolExecutor(config.num_batches) as pool:
-            for size in self.evaluator.batch_sizes(config.leaves_a_batch):
+            for size in sorted(self.evaluator.batch_sizes(config.leaves_a_batch)):
                 batches = [self.game.encode([state] * size) for _ in range(config.num_batches)]
                 list(pool.map(self.evaluator.evaluate, batches))
+                if not self.is_on_gpu or size < CPU_FULL_BATCH or size & (size - 1):
+                    continue
+                seconds = list[float]()
+                for _ in range(3):
+                    started = time.perf_counter()
+                    list(pool.map(self.evaluator.evaluate, batches))
+                    seconds.append(time.perf_counter() - started)
+                rates[size] = size / min(seconds)
+                if size // 2 in rates and rates[size] < LEAST_GAIN * rates[size // 2]:
+                    self._batch_size = size // 2
+                    break
 
     def analyse(
         self, state: State | str = "", *, num_simulations: int | None = None, seconds: float | None = None
@@ -200,7 +226,7 @@ def load_player(
     backend: str = "auto",
     precision: Precision = "fast",
     game: Rules | Game[Any] | str | None = None,
-    batch_size: int = LEAVES_A_BATCH,
+    batch_size: int = CPU_FULL_BATCH,
 ) -> Player:
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
 
@@ -209,8 +235,8 @@ def load_player(
     network's evaluations (`evaluators.backends.Precision`). `game` ("path.py:Class", an
     object or its rules) is needed only for a game of your own whose checkpoint lies outside of its run, or whose
     file the run does not know. `batch_size` is the usual maximum of positions per batch of the network; matches use
-    larger ones. A search by time keeps a batch per core in flight, or two on a GPU. The player's game has the planes
-    that the network has learned, whatever planes `game` has.
+    larger ones. A search by time keeps a batch per core in flight, or two on a GPU (`Player`). The player's game has
+    the planes that the network has learned, whatever planes `game` has.
 
     Raises:
         DataError: no complete checkpoint exists, or its network does not fit the game.
@@ -222,14 +248,13 @@ def load_player(
     info = checkpoint.info
     game = game or learned_game(path, info)
     rules, search = rules_for(info, make(game)), search_of_run(run, num_simulations)
-    num_batches, by_time = (2, LEAVES_A_BATCH_ON_GPU) if EvaluatorConfig(backend).on_gpu else (num_cores(), batch_size)
     evaluator = network_evaluator(
         checkpoint,
         rules,
         backend=backend,
         precision=precision,
         batch_size=max(batch_size, search.leaves_in_flight),
-        num_threads=max(num_batches, search.batches_in_flight),
+        num_threads=max(num_cores(), search.batches_in_flight),
     )
     return Player(
         rules,
@@ -237,8 +262,8 @@ def load_player(
         search,
         name=str(path),
         step=info.step,
-        num_batches=num_batches,
-        batch_size=by_time,
+        num_batches=num_cores(),
+        batch_size=batch_size,
         learned_game=info.full_name,
         ownership=OwnershipNetwork(checkpoint) if has_ownership(checkpoint) else None,
     )

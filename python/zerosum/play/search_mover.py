@@ -37,10 +37,10 @@ class SearchMover(Mover):
     ) -> None:
         """`num_boards` boards share the cores and the search's memory; `seed` is the seed of sampled moves."""
         player = contestant.player(game, num_batches=max(1, num_cores() // num_boards))
+        player.make_ready()
         config = player.config_by_time()
         self._game, self._contestant, self._seed, self._now = player.game, contestant, seed, now
         self._evaluator, self._config = player.evaluator, config
-        player.make_ready(config)
         self._memory_mib = max(1, config.memory_mib // num_boards)
         self._manager = TimeManager(
             contestant.terms.time_config,

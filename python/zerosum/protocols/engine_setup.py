@@ -226,7 +226,9 @@ class EngineSetup(ABC):
         config = player.config_by_time()
         if isinstance(player.evaluator, RolloutEvaluator):
             config = replace(config, exact_bounds=True)  # so that mates are seen without a network, too
-        if threads := self.number("Threads"):
+        if (threads := self.number("Threads")) and player.is_on_gpu:
+            config = replace(config, threads=threads)  # a GPU has its batches, which so many threads prepare
+        elif threads:
             leaves = min(threads * config.leaves_a_batch, MOST_LEAVES)
             config = replace(config, leaves_in_flight=leaves, batches_in_flight=threads)
         config = replace(config, **{**self.search_overrides, **self._exploration()})
@@ -260,8 +262,8 @@ class EngineSetup(ABC):
             0,
             0,
             MOST_THREADS,
-            "batches of positions evaluated at the same time, each by a thread of its own;"
-            " 0 is one per core, or two on a GPU",
+            "batches of positions evaluated at the same time, each by a thread of its own; 0 is one per core. On a GPU,"
+            " which has two batches: threads that prepare a batch together; 0 is one",
         )
         yield spin(name_of("Hash"), memory, 1, MOST_HASH_MIB, "most memory of the search tree, in MiB")
         yield button(name_of("Clear Hash"), "clears the search tree; a running search ends")

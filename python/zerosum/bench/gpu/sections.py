@@ -17,14 +17,15 @@ from zerosum.bench.selfplay_slices import Playing
 from zerosum.bench.simulated import PRESETS, SimulatedEvaluator
 from zerosum.bench.untrained import network_settings, untrained_checkpoint, untrained_evaluator
 from zerosum.evaluators import NetworkEvaluator, UniformEvaluator
+from zerosum.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.games import Rules, make
 from zerosum.games.random_play import random_lines, state_of
 from zerosum.games.rules import Leaves
 from zerosum.learner import Learner
 from zerosum.network import NetworkShape
 from zerosum.network.weights import num_operations
-from zerosum.play.player import LEAVES_A_BATCH_ON_GPU, Player
-from zerosum.run.config import RunConfig, changed, game_name, new_config
+from zerosum.play.player import Player
+from zerosum.run.config import RunConfig, changed, configured_game, game_name, new_config
 from zerosum.run.learning import draw_batch, learn_step
 from zerosum.run.metrics import read_metrics
 from zerosum.run.training import train
@@ -70,7 +71,8 @@ class Trial:
         settings = [f"network.num_blocks={blocks}", f"network.num_filters={filters}"]
         settings += [f"training.device={'cpu' if self.is_simulated else self.device}"]
         game = make(game_name(name))
-        return game, new_config(game, name, overrides=[*settings, *overrides])
+        config = new_config(game, name, overrides=[*settings, *overrides])
+        return configured_game(game, config), config
 
     def seconds(self, seconds: float) -> float:
         """The duration of a measurement that takes so long in full."""
@@ -223,16 +225,19 @@ def analyse_section(trial: Trial) -> Iterator[Figure]:
     """One position at a time, by the player's own rule, in a warm search."""
     game, config = trial.config("chess")
     alone = _best_rate(trial, "chess", game, config)
-    evaluator = trial.evaluator("chess", game, config, batch_size=LEAVES_A_BATCH_ON_GPU)
-    player = Player(game, evaluator, config.search, name="untrained", num_batches=2, batch_size=LEAVES_A_BATCH_ON_GPU)
+    evaluator, started = trial.evaluator("chess", game, config, batch_size=CPU_FULL_BATCH), time.perf_counter()
+    player = Player(game, evaluator, config.search, name="untrained", num_batches=2)
     player.make_ready()
+    search = player.config_by_time()
+    about = {**network_settings(config), "batches_in_flight": search.num_batches, "most_leaves": search.leaves_a_batch}
+    yield Figure("analyse", "chess", "seconds_to_make_ready", time.perf_counter() - started, "s", about)
     player.analyse(seconds=trial.seconds(1.0))
     for plies, state in enumerate([game.initial_state(), *_states(game, 2)]):
         cpu_started = time.process_time()
         found = player.analyse(state, seconds=trial.seconds(5.0))
         cpu_s = time.process_time() - cpu_started
         rate = found.num_simulations / found.seconds
-        about = {**network_settings(config), "position": plies, "stopped_by": found.stop_reason}
+        about |= {"position": plies, "stopped_by": found.stop_reason}
         about |= {"simulations": found.num_simulations, "collisions_per_leaf": found.num_collisions / found.num_leaves}
         yield Figure("analyse", "chess", "simulations_per_second", rate, "1/s", about)
         yield Figure("analyse", "chess", "share_of_evaluator", found.num_leaves / found.seconds / alone, "", about)
