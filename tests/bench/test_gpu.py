@@ -31,7 +31,7 @@ def test_a_trial_with_the_simulated_device_writes_what_it_measured(tmp_path: Pat
     assert all(figure["value"] >= 0 and "goal" not in figure for figure in results["figures"])
     assert results["notes"] == ["learner: not measured, because a simulated device has no network."]
     page = out.with_suffix(".md").read_text(encoding="utf-8")
-    assert "| go9 | best_evaluations_per_second |" in page and "say nothing about a GPU" in page
+    assert "| | best_evaluations_per_second, 1/s |" in page and "say nothing about a GPU" in page
     assert "No figure has a goal on this device" in answer.out
 
 
@@ -85,6 +85,21 @@ def test_each_goal_is_for_its_figure_alone() -> None:
     results.rows += [row]
     assert results.verdict() == "1 of 2 goals are not reached." and results.short == [row]
     assert any("≥ 800 k, not reached" in line for line in results.markdown())
+
+
+def test_figures_of_one_name_are_one_line_with_what_differs() -> None:
+    results = Results({"device": "a GPU", "cores": 16, "is_tiny": False})
+    for batch_size, value in ((64, 50_000.0), (4096, 134_312.0)):
+        settings = {"network": "19x256", "threads": 4, "batch_size": batch_size}
+        figure = Figure("evaluator", "chess", "evaluations_per_second", value, "1/s", settings)
+        results.rows.append(Row.of(figure, has_goals=True))
+    share = Figure("evaluator", "chess", "share_of_roofline", 0.55, "", {"network": "19x256"})
+    results.rows.append(Row.of(share, has_goals=True))
+    assert list(results.markdown())[-3:] == [
+        "| chess | network 19x256 | | |",
+        "| | evaluations_per_second, 1/s | 50 k (batch_size 64), 134 k (batch_size 4096) | |",
+        "| | share_of_roofline | 0.55 | ≥ 0.75, not reached |",
+    ]
 
 
 def test_every_goal_names_a_section() -> None:

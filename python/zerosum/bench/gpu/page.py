@@ -95,17 +95,39 @@ class Results:
         for note in self.notes:
             yield f"- {note}"
         for section, title in TITLES.items():
-            if rows := [row for row in self.rows if row.figure.bench == section]:
-                yield from ["", f"**{title}**", "", "| game | figure | value | goal | with |", "|---|---|---|---|---|"]
-                yield from map(_line, rows)
+            rows = [row for row in self.rows if row.figure.bench == section]
+            if not rows:
+                continue
+            yield from ["", f"**{title}**", "", "| game | figure | values | goal |", "|---|---|---|---|"]
+            games = dict.fromkeys(row.figure.game for row in rows)
+            for game in games:
+                yield from _lines([row for row in rows if row.figure.game == game])
 
 
-def _line(row: Row) -> str:
-    figure = row.figure
-    value = f"{number_text(figure.value)} {figure.unit}".strip()
-    goal = "" if row.goal is None else f"{row.goal}{', not reached' if row.is_short else ''}"
-    with_ = ", ".join(f"{name} {_value(value)}" for name, value in figure.settings.items() if name != "cores")
-    return f"| {figure.game} | {figure.metric} | {value} | {goal} | {with_} |"
+def _lines(rows: list[Row]) -> Iterator[str]:
+    """The lines of a game's figures: those of one name in one line, with the settings that differ among them."""
+    common = _common(rows)
+    yield f"| {rows[0].figure.game} | {', '.join(f'{name} {_value(value)}' for name, value in common.items())} | | |"
+    for metric in dict.fromkeys(row.figure.metric for row in rows):
+        group = [row for row in rows if row.figure.metric == metric]
+        left_out = common.keys() | (_common(group).keys() if len(group) > 1 else set())
+        values, goals = list[str](), list[str]()
+        for row in group:
+            settings = {name: value for name, value in row.figure.settings.items() if name not in left_out}
+            about = ", ".join(f"{name} {_value(value)}" for name, value in settings.items())
+            values.append(f"{number_text(row.figure.value)}{f' ({about})' if about else ''}")
+            if row.goal is not None:
+                goals.append(f"{row.goal}{', not reached' if row.is_short else ''}")
+        unit = f", {group[0].figure.unit}" if group[0].figure.unit else ""
+        yield f"| | {metric}{unit} | {', '.join(values)} | {', '.join(dict.fromkeys(goals))} |".replace("|  |", "| |")
+
+
+def _common(rows: list[Row]) -> dict[str, Any]:
+    """The settings that all of these figures have with the same value."""
+    first, *others = [row.figure.settings for row in rows]
+    return {
+        name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)
+    }
 
 
 def _value(value: Any) -> str:
