@@ -93,6 +93,14 @@ class FakeLeaves:
             [logits[row, actions] for row, actions in enumerate(self.legal)] + [np.zeros(0, np.float32)]
         )
 
+    def write_input(self, start, stop, *, bits, numbers, places, place_of_action, row_width):
+        for out, array in ((bits, self.packed_planes), (numbers, self.constant_planes)):
+            out[: array[start:stop].size] = array[start:stop].ravel()
+        found = [
+            row * row_width + place_of_action[a] for row, legal in enumerate(self.legal[start:stop]) for a in legal
+        ]
+        places[: len(found)] = found
+
     def rollout_values(self, num_rollouts, seed):
         return np.random.default_rng(seed).integers(-1, 2, (len(self), num_rollouts)).mean(axis=1).astype(np.float32)
 

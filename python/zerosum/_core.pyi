@@ -427,6 +427,26 @@ class Leaves:
         """[B, C, H, W], expanded, in channel order."""
     def write_planes(self, out: NDArray[np.float32]) -> None:
         """Expand into the first B rows of a C-contiguous `out` [>= B, C, H, W]; further rows stay as they are."""
+    def write_input(
+        self,
+        start: int,
+        stop: int,
+        *,
+        bits: NDArray[np.uint8],
+        numbers: NDArray[np.float32],
+        places: NDArray[np.int32],
+        place_of_action: NDArray[np.int32],
+        row_width: int,
+    ) -> None:
+        """Write what a device reads of the positions start to stop, without their planes being expanded.
+
+        Into `bits` their `packed_planes`, into `numbers` their `constant_planes` and into `places` [>= number of legal
+        actions] where a network's output has the logit of each legal action: for action a of the b-th position,
+        b * row_width + place_of_action[a]. All arrays are flat, and written from their beginnings. The interpreter lock
+        is released meanwhile.
+
+        Raises ValueError if an array is too short or a place does not fit 32 bits.
+        """
     def select_legal(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
         """The logits of the legal actions, [sum L], from C-contiguous logits [>= B, num_actions]."""
     def legal_mask(self) -> NDArray[np.bool_]:

@@ -32,7 +32,8 @@ def test_the_machine_chooses_its_backend(monkeypatch):
     assert chosen(device="cpu", backend="openvino") is OpenVinoEvaluator
     if not (torch.cuda.is_available() or torch.backends.mps.is_available()):  # a driver without a usable GPU
         monkeypatch.setattr(device, "_has_gpu_driver", lambda: True)
-        assert chosen() is OpenVinoEvaluator
+        with pytest.warns(RuntimeWarning, match="The CPU is used"):
+            assert chosen() is OpenVinoEvaluator
     monkeypatch.setattr(device, "_has_gpu_driver", lambda: False)
     monkeypatch.setattr(backends.importlib.util, "find_spec", lambda name: None)
     assert chosen() is TorchEvaluator

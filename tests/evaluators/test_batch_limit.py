@@ -12,7 +12,7 @@ from networks_for_tests import F32_TOLERANCE, SMALL, assert_close, make_checkpoi
 from zerosum.base.errors import SettingsError
 from zerosum.evaluators.batch_limit import BatchLimit, whole
 from zerosum.evaluators.openvino import OpenVinoEvaluator, _OpenVinoRequest
-from zerosum.evaluators.torch import TorchEvaluator, _TorchNetwork
+from zerosum.evaluators.torch import TorchEvaluator, _DeviceNetwork
 
 
 class Device:
@@ -109,8 +109,8 @@ def test_an_evaluator_answers_with_little_memory_as_with_much(backend: str, monk
     if backend == "torch":
         pytest.importorskip("torch")
         evaluator = TorchEvaluator(checkpoint, device="cpu", precision="f32")
-        run = short_of_memory(_TorchNetwork.run, lambda _, batch: len(batch))
-        monkeypatch.setattr(_TorchNetwork, "run", run)
+        run = short_of_memory(_DeviceNetwork.run, lambda _, leaves, start, stop, num_legal: stop - start)
+        monkeypatch.setattr(_DeviceNetwork, "run", run)
     else:
         pytest.importorskip("openvino")
         evaluator = OpenVinoEvaluator(checkpoint, batch_size=16, precision="f32")

@@ -114,16 +114,6 @@ def test_torch_computes_what_the_slow_twin_computes(value_head, num_blocks, smal
         np.testing.assert_allclose(found, logits, atol=1e-5, rtol=1e-5)
 
 
-def test_folding_the_norms_changes_no_answer():
-    weights, planes = lived_in_weights(SMALL, SHAPE), random_planes(SHAPE, 9)
-    tower = ResidualTower(SMALL, SHAPE, weights).eval()
-    before = forward(tower, planes)
-    tower.fold_norms()
-    after = forward(tower, planes)
-    assert not any(isinstance(layer, torch.nn.BatchNorm2d) for layer in tower.modules())
-    torch.testing.assert_close(after.logits, before.logits, atol=1e-5, rtol=1e-5)
-
-
 @pytest.mark.parametrize(
     ("config", "shape"),
     [

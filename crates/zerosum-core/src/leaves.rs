@@ -1,8 +1,9 @@
 //! Positions on their way to an evaluator: packed planes and legal actions, in flat buffers.
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use crate::error::UsageError;
 use crate::game::{Action, Game, GameSpec, PlaneKind, Planes, Position};
 use crate::interrupt::InterruptCheck;
 use crate::player::{Player, ValueForFirst, ValueForMover};
@@ -14,6 +15,24 @@ use crate::random::RandomStream;
 pub struct Leaves<G: Game> {
     arrays: LeafArrays,
     positions: Vec<Position<G::State>>,
+}
+
+/// Where a network's output has the logits of a position's actions.
+pub struct LogitLayout<'a> {
+    /// The place of each action in its position's row.
+    pub place_of_action: &'a [i32],
+    /// The number of logits of a position.
+    pub row_width: usize,
+}
+
+/// Memory for [`LeafArrays::write_input`].
+pub struct InputBuffers<'a> {
+    /// `[B, bit planes, bytes a plane]`.
+    pub bits: &'a mut [u8],
+    /// `[B, constant planes]`.
+    pub numbers: &'a mut [f32],
+    /// One place for each legal action, among the logits of all positions.
+    pub places: &'a mut [i32],
 }
 
 /// The planes and legal actions of B positions.
@@ -320,6 +339,48 @@ impl LeafArrays {
                 }
             }
         }
+    }
+
+    /// Writes the positions of `range` as a device reads them, into the beginnings of `out`.
+    ///
+    /// # Errors
+    /// If a buffer is too short, `layout` lacks an action, or a place does not fit 32 bits.
+    pub fn write_input(
+        &self,
+        range: Range<usize>,
+        layout: &LogitLayout<'_>,
+        out: InputBuffers<'_>,
+    ) -> Result<(), UsageError> {
+        let (bytes, width) = (self.num_bit_planes * self.bytes_per_plane, self.num_constant_planes);
+        let actions = self.legal_offsets[range.start] as usize..self.legal_offsets[range.end] as usize;
+        let too_short = |name: &str| UsageError(format!("the array of {name} is too short for {} leaves", range.len()));
+        out.bits
+            .get_mut(..range.len() * bytes)
+            .ok_or_else(|| too_short("bits"))?
+            .copy_from_slice(&self.packed_planes[range.start * bytes..range.end * bytes]);
+        out.numbers
+            .get_mut(..range.len() * width)
+            .ok_or_else(|| too_short("numbers"))?
+            .copy_from_slice(&self.constant_planes[range.start * width..range.end * width]);
+        let mut places = out.places.get_mut(..actions.len()).ok_or_else(|| too_short("places"))?;
+        if i32::try_from(range.len() * layout.row_width).is_err() {
+            return Err(UsageError(format!(
+                "{} rows of {} logits have places beyond 32 bits: evaluate fewer positions at once",
+                range.len(),
+                layout.row_width
+            )));
+        }
+        for (row, leaf) in range.enumerate() {
+            let legal = &self.legal_actions[self.legal_range(leaf)];
+            let (of_leaf, others) = places.split_at_mut(legal.len());
+            for (place, action) in of_leaf.iter_mut().zip(legal) {
+                let in_row = layout.place_of_action.get(usize::from(*action));
+                let in_row = in_row.ok_or_else(|| UsageError(format!("action {action} has no place in a row")))?;
+                *place = (row * layout.row_width) as i32 + in_row;
+            }
+            places = others;
+        }
+        Ok(())
     }
 
     /// Moves a leaf to an index that is not above its own.

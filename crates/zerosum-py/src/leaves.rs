@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArray3, PyArray4, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyReadwriteArray4, PyUntypedArrayMethods,
+    PyReadwriteArray1, PyReadwriteArray4, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zerosum_core::erased::AnyLeaves;
+use zerosum_core::leaves::{InputBuffers, LogitLayout};
 
-use crate::failure::{catch, check_signals, game_error};
+use crate::failure::{catch, check_signals, game_error, value_error};
 
 /// The planes of all leaves, `[B * C * H * W]`, flat.
 pub fn expand<'py>(py: Python<'py>, leaves: &dyn AnyLeaves) -> Bound<'py, PyArray1<f32>> {
@@ -122,6 +123,40 @@ impl Leaves {
         let out = out.as_slice_mut()?;
         py.detach(|| self.inner.arrays().write_planes(spec, out));
         Ok(())
+    }
+
+    /// Write what a device reads of the positions start to stop, without their planes being expanded.
+    ///
+    /// Into `bits` their `packed_planes`, into `numbers` their `constant_planes` and into `places` [>= number of legal
+    /// actions] where a network's output has the logit of each legal action: for action a of the b-th position,
+    /// b * row_width + place_of_action[a]. All arrays are flat, and written from their beginnings. The interpreter lock
+    /// is released meanwhile.
+    ///
+    /// Raises ValueError if an array is too short or a place does not fit 32 bits.
+    #[pyo3(signature = (start, stop, *, bits, numbers, places, place_of_action, row_width))]
+    #[allow(clippy::too_many_arguments)] // one call instead of three, each of which would wait for the interpreter lock
+    fn write_input(
+        &self,
+        py: Python<'_>,
+        start: usize,
+        stop: usize,
+        mut bits: PyReadwriteArray1<'_, u8>,
+        mut numbers: PyReadwriteArray1<'_, f32>,
+        mut places: PyReadwriteArray1<'_, i32>,
+        place_of_action: PyReadonlyArray1<'_, i32>,
+        row_width: usize,
+    ) -> PyResult<()> {
+        if start > stop || stop > self.__len__() {
+            let message = format!("positions {start} to {stop} of {}", self.__len__());
+            return Err(PyValueError::new_err(message));
+        }
+        let out = InputBuffers {
+            bits: bits.as_slice_mut()?,
+            numbers: numbers.as_slice_mut()?,
+            places: places.as_slice_mut()?,
+        };
+        let layout = LogitLayout { place_of_action: place_of_action.as_slice()?, row_width };
+        py.detach(|| self.inner.arrays().write_input(start..stop, &layout, out)).map_err(value_error)
     }
 
     /// The logits of the legal actions, [sum L], from C-contiguous logits [>= B, num_actions].

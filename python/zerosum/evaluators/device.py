@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zerosum.base.errors import SettingsError
+from zerosum.base.errors import RunError, SettingsError, counted
 
 if TYPE_CHECKING:
     import torch
@@ -40,8 +41,12 @@ def torch_devices(name: str) -> tuple[torch.device, ...]:
     import torch
 
     if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    if name == "cuda" and torch.cuda.is_available():
+        if not (has_cuda := _cuda_is_available()) and _has_cuda_driver():
+            warnings.warn(f"{_reason_for_no_cuda()} The CPU is used.", RuntimeWarning, stacklevel=2)
+        name = "cuda" if has_cuda else "mps" if torch.backends.mps.is_available() else "cpu"
+    if any(each.strip().startswith("cuda") for each in name.split(",")):
+        _require_cuda(name)
+    if name == "cuda":
         return tuple(torch.device("cuda", number) for number in range(torch.cuda.device_count()))
     try:
         return tuple(torch.empty(0, device=each.strip()).device for each in name.split(","))
@@ -50,11 +55,81 @@ def torch_devices(name: str) -> tuple[torch.device, ...]:
         raise SettingsError(f"device is {name!r}, which torch cannot use here ({reason}): use 'auto'.") from error
 
 
+def device_failure(error: RuntimeError, device: str) -> RunError | None:
+    """The error to show for a device that stopped working; None for any other error of torch."""
+    reason = str(error).splitlines()[0].rstrip(".") if str(error) else ""
+    if not any(sign in reason for sign in _SIGNS_OF_FAILURE):
+        return None
+    return RunError(
+        f"{device} failed during an evaluation ({reason}): the GPU or its driver has stopped. Everything recorded is"
+        " kept; resume when the device works again, or set device to 'cpu'."
+    )
+
+
+_SIGNS_OF_FAILURE = (
+    "CUDA error:",
+    "CUDNN_STATUS_EXECUTION_FAILED",
+    "CUDNN_STATUS_INTERNAL_ERROR",
+    "CUBLAS_STATUS_EXECUTION_FAILED",
+)
+
+
+def _require_cuda(name: str) -> None:
+    """Raise SettingsError unless torch has the CUDA devices of this name."""
+    import torch
+
+    if not _cuda_is_available():
+        raise SettingsError(f"device is {name!r}: {_reason_for_no_cuda()} Use 'auto' for the CPU.")
+    number = torch.cuda.device_count()
+    for each in name.split(","):
+        _, _, index = each.strip().partition(":")
+        if index.isdecimal() and int(index) >= number:
+            known = "cuda:0" if number == 1 else f"cuda:0 to cuda:{number - 1}"
+            raise SettingsError(f"device is {name!r}, but this machine has {counted(number, 'GPU')}: {known}.")
+
+
+def _cuda_is_available() -> bool:
+    import torch
+
+    with warnings.catch_warnings():  # torch explains a driver that is too old, and `_reason_for_no_cuda` does too
+        warnings.simplefilter("ignore")
+        return torch.cuda.is_available()
+
+
+def _reason_for_no_cuda() -> str:
+    """Why torch has no CUDA device here, and the remedy, in one sentence."""
+    import torch
+
+    if not _has_cuda_driver():
+        return "This machine has no driver of an NVIDIA or AMD GPU."
+    if torch.version.cuda is None and torch.version.hip is None:
+        return (
+            f"This machine has a GPU, but torch {torch.__version__} was built without CUDA: install the build for CUDA"
+            " (https://pytorch.org/get-started/locally)."
+        )
+    try:
+        torch.cuda.init()  # type: ignore[no-untyped-call]
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        return (
+            f"torch {torch.__version__} (CUDA {torch.version.cuda}) cannot use the GPU here ({reason}): update its"
+            " driver, or install a build of torch for an older CUDA."
+        )
+    return "torch found no GPU: look at CUDA_VISIBLE_DEVICES and at the output of nvidia-smi."
+
+
 def _has_gpu_driver() -> bool:
     """Whether the machine seems to have a GPU that torch might use, found without importing torch."""
     if platform.system() == "Darwin":
         return platform.machine() == "arm64"
     if platform.system() == "Windows":
         return Path(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "nvcuda.dll").exists()
-    # NVIDIA, NVIDIA under WSL, AMD.
-    return any(Path(path).exists() for path in ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd"))
+    return any(Path(path).exists() for path in _DRIVER_FILES)
+
+
+_DRIVER_FILES = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")  # NVIDIA, NVIDIA under WSL, AMD
+
+
+def _has_cuda_driver() -> bool:
+    """Whether the machine seems to have a GPU of NVIDIA or AMD."""
+    return platform.system() != "Darwin" and _has_gpu_driver()

@@ -182,5 +182,24 @@ class TurnedLeaves:
         """The logits of the legal actions, [sum L], from the turned boards' logits [>= B, A]."""
         return logits[self._rows, self.legal_actions]
 
+    def write_input(
+        self,
+        start: int,
+        stop: int,
+        *,
+        bits: NDArray[np.uint8],
+        numbers: NDArray[np.float32],
+        places: NDArray[np.int32],
+        place_of_action: NDArray[np.int32],
+        row_width: int,
+    ) -> None:
+        """As `Leaves.write_input`, for the turned boards."""
+        first, last = self.legal_offsets[start], self.legal_offsets[stop]
+        packed, constant = self.packed_planes[start:stop], self.constant_planes[start:stop]
+        bits[: packed.size] = packed.ravel()
+        numbers[: constant.size] = constant.ravel()
+        rows = self._rows[first:last] - start
+        places[: last - first] = rows * row_width + place_of_action[self.legal_actions[first:last]]
+
     def _turned(self, planes_BCN: NDArray[Any]) -> NDArray[Any]:
         return np.take_along_axis(planes_BCN, self._sources_BN[:, None, :], axis=2)

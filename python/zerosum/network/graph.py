@@ -2,7 +2,7 @@
 
 `layers.py` defines the network. Here a checkpoint's weights are inserted, with each norm folded into the convolution
 before it, by the `Operations` of a library: `evaluators/openvino_graph.py`, `evaluators/onnx_graph.py` and, in NumPy,
-`evaluators/ownership.py`.
+`evaluators/ownership.py`. `evaluators/torch_graph.py` takes the folded weights alone.
 """
 
 from __future__ import annotations
@@ -83,6 +83,19 @@ class _Folded:
 
     def linear(self, x: Any, name: str, units: int) -> Any:
         return self._operations.linear(x, name, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
+
+
+def folded_layers(weights: Weights) -> dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    """The kernel or weight, and the bias, of every layer by its name, with each norm in the convolution before it."""
+    layers = {}
+    for name in weights:
+        if name.endswith(".conv.weight"):
+            layer = name.removesuffix(".conv.weight")
+            layers[layer] = _fold_norm(weights, layer)
+        elif name.endswith(".weight") and ".norm." not in name:
+            layer = name.removesuffix(".weight")
+            layers[layer] = weights[name], weights[f"{layer}.bias"]
+    return layers
 
 
 def _fold_norm(weights: Weights, name: str) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

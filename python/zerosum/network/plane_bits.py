@@ -38,6 +38,21 @@ class PlaneBits:
         """K."""
         return len(self._number_channels_K)
 
+    @property
+    def order(self) -> list[int]:
+        """[C], the planes of bits, then those of numbers: the channels of `write`, by their places in the game."""
+        return [*self._bit_channels_P.tolist(), *self._number_channels_K.tolist()]
+
+    def write(self, planes_BSC: torch.Tensor, packed_BPN: torch.Tensor, numbers_BK: torch.Tensor) -> None:
+        """Write bits, then numbers, into the first channels of `planes_BSC` [B, H * W, at least C].
+
+        This takes fewer passes over memory than `expand`.
+        """
+        num_bits, num_planes, num_squares = packed_BPN.shape[1], self._num_planes, planes_BSC.shape[1]
+        bits_BN8P = packed_BPN.transpose(1, 2).contiguous().unsqueeze(2) >> self._bit_numbers[:, None]
+        planes_BSC[:, :, :num_bits] = bits_BN8P.bitwise_and_(1).flatten(1, 2)[:, :num_squares]
+        planes_BSC[:, :, num_bits:num_planes] = numbers_BK[:, None]
+
     def expand(self, packed_BPN: torch.Tensor, numbers_BK: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
         """[B, C, H, W] in channels-last memory, from bits and numbers on the device."""
         import torch

@@ -81,16 +81,6 @@ class ResidualTower(nn.Module):
             for name, tensor in self.state_dict().items():
                 tensor.copy_(torch.tensor(weights[name]))
 
-    def fold_norms(self) -> None:
-        """Merge every norm into the convolution before it: the same function in evaluation mode, in fewer steps.
-
-        A folded tower is for evaluation only: its weights no longer have the names of a checkpoint.
-        """
-        self.eval()
-        for layer in self.modules():
-            if isinstance(layer, _ConvNorm):
-                layer.fold()
-
 
 class _TorchLayers:
     """`layers.Layers` by a tower's modules, by name."""
@@ -145,8 +135,3 @@ class _ConvNorm(nn.Module):
     def forward(self, x_BFHW: Tensor) -> Tensor:
         y_BFHW: Tensor = self.norm(self.conv(x_BFHW))
         return y_BFHW
-
-    def fold(self) -> None:
-        if isinstance(self.norm, nn.BatchNorm2d):
-            self.conv = nn.utils.fuse_conv_bn_eval(self.conv, self.norm)
-            self.norm = nn.Identity()
