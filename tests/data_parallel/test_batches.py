@@ -48,7 +48,8 @@ def test_the_learner_expands_what_was_packed(name: str) -> None:
     batch, planes_BCHW, policy_BA = batch_of(name)
     network, shape = NetworkConfig(num_blocks=1, num_filters=8), NetworkShape.of(make(name).spec)
     learner = Learner(LearnerConfig(), network, shape, initial_weights(network, shape, seed=0), device="cpu")
-    found, targets = learner._planes(batch), learner._batch_targets(batch)
+    inputs = learner.prepare(batch)
+    found, targets = inputs.planes, inputs.targets
     np.testing.assert_array_equal(found, planes_BCHW)
     assert found.is_contiguous(memory_format=torch.channels_last)
     np.testing.assert_array_equal(targets["policy"], policy_BA)

@@ -182,8 +182,11 @@ def _learner(config: RunConfig, game: Rules, records: list[GameRecord], *, secon
         return draw_batch(window, game, replace(config, learner=one), targets=learner.targets, step=step)
 
     draw_s, batch = _seconds_each(draw, seconds=seconds / 4, clock=time.process_time), draw(0)
+    inputs = learner.prepare(batch)  # a GPU's are made beside the steps
+    for _ in range(learner.num_first_steps - 1):
+        learner.step(inputs, progress=0.0)
     step_s = _seconds_each(
-        lambda _: learner.step(batch, progress=0.0),
+        lambda _: learner.step(inputs, progress=0.0),
         seconds=seconds / 2,
         clock=time.perf_counter if is_gpu else time.process_time,
     )

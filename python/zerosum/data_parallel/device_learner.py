@@ -15,7 +15,6 @@ machines the first device listens at an address.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import sys
 import time
@@ -69,7 +68,8 @@ class DeviceLearner:
             self._begun.load_state(arrays, step_number=values["step_number"])
         elif request == "step":
             progress = values.pop("progress")
-            told = dataclasses.asdict(self._begun.step(unpack_batch(values, arrays), progress=progress))
+            report = self._begun.step(unpack_batch(values, arrays), progress=progress)
+            told = {"learning_rate": report.learning_rate, "measures": dict(report.measures)}
         else:
             assert request in ("weights", "state"), request
             arrays_of = {"weights": self._begun.weights, "state": self._begun.state}[request]

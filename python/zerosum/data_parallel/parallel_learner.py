@@ -43,6 +43,7 @@ Weights = dict[str, NDArray[np.float32]]
 
 
 Answer = tuple[dict[str, Any], Arrays]
+"""Values and arrays."""
 Put = Callable[[Answer | None], None]
 """Gets each answer of a device, and None when the device ends."""
 
@@ -183,11 +184,21 @@ class ParallelLearner:
             self.close()
             raise
 
-    def step(self, batch: Batch, *, progress: float) -> StepReport:
-        """As `Learner.step`."""
+    @property
+    def is_on_gpu(self) -> bool:
+        """As `Learner.is_on_gpu`."""
+        return self._devices.names[0].startswith("cuda")
+
+    def prepare(self, batch: Batch) -> list[Answer]:
+        """As `Learner.prepare`: the values and arrays for each device."""
         size = len(batch) // len(self._handles)
-        for place, handle in enumerate(self._handles):
-            values, arrays = pack_batch(batch.part(place * size, (place + 1) * size), targets=self.targets)
+        parts = [batch.part(place * size, (place + 1) * size) for place in range(len(self._handles))]
+        return [pack_batch(part, targets=self.targets) for part in parts]
+
+    def step(self, batch: Batch | list[Answer], *, progress: float) -> StepReport:
+        """As `Learner.step`."""
+        parts = self.prepare(batch) if isinstance(batch, Batch) else batch
+        for handle, (values, arrays) in zip(self._handles, parts, strict=True):
             handle.send("step", {"progress": progress, **values}, arrays)
         report = self._wait()[0][0]
         self.step_number += 1

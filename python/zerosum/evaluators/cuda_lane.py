@@ -10,13 +10,13 @@ Imports torch. Shape suffixes: `torch_graph.py`.
 from __future__ import annotations
 
 import contextlib
-import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from zerosum.evaluators.capturing import CAPTURING
 from zerosum.evaluators.torch_graph import Network, Output
 
 if TYPE_CHECKING:
@@ -96,8 +96,6 @@ def page_locked(size: int, *, dtype: torch.dtype) -> torch.Tensor:
 class _Captured:
     """A network's run on batches of one size, recorded once, with fixed places of input and output."""
 
-    _one_at_a_time = threading.Lock()  # captures exclude each other
-
     output: Output
 
     def __init__(self, network: Network, size: int, stream: torch.cuda.Stream) -> None:
@@ -116,7 +114,7 @@ class _Captured:
             deterministic=torch.are_deterministic_algorithms_enabled(),
             allow_tf32=False,
         )
-        with self._one_at_a_time, algorithms, torch.cuda.stream(stream):
+        with CAPTURING, algorithms, torch.cuda.stream(stream):
             self.input = torch.zeros(len(self.host_input), dtype=torch.uint8, device=network.device)
             packed_BPN = self.input[:num_bits].view(size, *plane_bits.packed_shape)
             numbers_BK = self.input[numbers_at:].view(torch.float32).view(size, plane_bits.num_numbers)

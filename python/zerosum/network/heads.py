@@ -3,7 +3,7 @@
 A head has a fixed number of outputs (`width`), or a logit for each action, like the policy, or for each square.
 `layers.py` builds it, `residual_tower.py` computes it, the learner adds up its loss, and self-play uses it if
 `is_for_search`. A new head needs an entry in `NetworkConfig.heads`, its target in `replay/batch.py` and the setting of
-its loss weight in `learner.py`.
+its loss weight in `learner/config.py`.
 
 Torch is imported where a tensor is needed. Shape suffixes: B samples, A actions, V value logits (1 or 3).
 """

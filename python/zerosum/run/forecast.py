@@ -113,13 +113,18 @@ def _evaluations_per_second(config: RunConfig, game: Rules, evaluator: Evaluator
 
 
 def _samples_per_second(config: RunConfig, game: Rules, checkpoint: Checkpoint) -> float:
-    """The rate of a new learner on small batches."""
-    info, size = checkpoint.info, min(_SAMPLES, config.learner.batch_size)
+    """The rate of a new learner, on a CPU on small batches."""
+    info, size = checkpoint.info, config.learner.batch_size
     learner = Learner(config.learner, info.network, info.shape, checkpoint.weights, device=config.training.device)
+    if not learner.is_on_gpu:
+        size = min(_SAMPLES, size)
     batch = empty_batch(random_leaves(game, size), game.spec, learner.targets)
-    learner.step(batch, progress=0.0)  # the first step allocates buffers
+    for _ in range(learner.num_first_steps):
+        learner.step(batch, progress=0.0)
+    num_steps = 10 if learner.is_on_gpu else 1
     started = time.perf_counter()
-    learner.step(batch, progress=0.0)
+    reports = [learner.step(batch, progress=0.0) for _ in range(num_steps)]
+    dict(reports[-1].measures)  # waits for the device
     # Several devices share each batch; several processes on a CPU share its cores.
     num_devices = config.learner.num_devices if uses_gpu(config.training.device) else 1
-    return num_devices * size / (time.perf_counter() - started)
+    return num_devices * num_steps * size / (time.perf_counter() - started)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,14 @@ from zerosum.base.files import writing
 from zerosum.data_parallel import LearnerDevices, ParallelLearner, new_learner
 from zerosum.games import Rules
 from zerosum.learner import Learner, StepReport, grown_state
+from zerosum.learner.faults import device_faults
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, NetworkShape, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest, require_encoder
 from zerosum.network.growing import grown_weights, growth_obstacle
 from zerosum.replay import Batch, ReplayWindow, make_batch
 from zerosum.replay.window import permuted
 from zerosum.run.config import RunConfig, network_words
+from zerosum.run.drawing import BATCHES_AHEAD, BatchDrawer, DrawnBatch
 from zerosum.run.initial_network import (
     as_beginning,
     load_initial_network,
@@ -99,9 +102,14 @@ class RunLearner:
         self._game, self._config, self._report, self._devices = game, config, report, devices
         self._ended_cpu_s = 0.0
         self._learner = self._learner_at(checkpoint, state, info)
+        is_ahead = self._learner.is_on_gpu and not config.training.deterministic
+        self._drawer = BatchDrawer(self._draw, ahead=BATCHES_AHEAD if is_ahead else 0)
+        self._unchecked: deque[tuple[int, StepReport]] = deque()
 
     def restore(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
         """Begin again at what `open_checkpoint` returned, after the learner was lost."""
+        self._drawer.forget()
+        self._unchecked.clear()
         self._go_on_with(self._learner_at(checkpoint, state, info))
 
     @property
@@ -114,22 +122,57 @@ class RunLearner:
         """CPU-seconds of the learner's own processes so far, those of earlier learners included."""
         return self._ended_cpu_s + self._learner.cpu_s
 
+    @property
+    def drawing_cpu_s(self) -> float:
+        """CPU-seconds of the threads of this process that draw batches."""
+        return self._drawer.cpu_s
+
     def step(self, window: ReplayWindow, *, progress: float) -> tuple[StepReport, Batch]:
-        """One learner step, by a larger network if its stage has begun at `progress`, the used share of the budget."""
-        if self._is_due_to_grow(progress):
-            self._grow(progress)
-        return learn_step(self._learner, window, self._game, self._config, progress=progress)
+        """One learner step, by a larger network if its stage has begun at `progress`, the used share of the budget.
+
+        A GPU may still be at work on it, so the error of a step may come with a later one, or with `network`.
+
+        Raises:
+            RunError: the loss of this step, or of one before, is not finite; or the device has failed.
+            DataError: a game in the window does not fit the game's rules.
+        """
+        with device_faults():
+            if self._is_due_to_grow(progress):
+                self._grow(progress)
+            step = self._learner.step_number
+            drawn = self._drawer.batch(window, step)
+            report = self._learner.step(drawn.inputs, progress=progress)
+            self._unchecked.append((step, report))
+            self._check_reports(is_waiting=False)
+        return report, drawn.batch
+
+    def forget_window(self) -> None:
+        """Let go of the window that batches were drawn from, before another one takes its memory."""
+        self._drawer.forget()
+
+    def _draw(self, window: ReplayWindow, step: int) -> DrawnBatch:
+        batch = draw_batch(window, self._game, self._config, targets=self._learner.targets, step=step)
+        return DrawnBatch(batch, self._learner.prepare(batch))
+
+    def _check_reports(self, *, is_waiting: bool) -> None:
+        """Check the losses of the steps that are done, or of all. Raises RunError for one that is not finite."""
+        while self._unchecked and (is_waiting or self._unchecked[0][1].is_known):
+            require_finite(*self._unchecked.popleft())
 
     def network(self, *, training: dict[str, Any]) -> Checkpoint:
-        """The current network, checked to be finite."""
-        return network_now(self._learner, self._game, training=training)
+        """The current network, checked to be finite, as the losses before."""
+        with device_faults():
+            self._check_reports(is_waiting=True)
+            return network_now(self._learner, self._game, training=training)
 
     def state(self) -> dict[str, Any]:
         """The optimiser's state, as a checkpoint has it."""
-        return self._learner.state()
+        with device_faults():
+            return self._learner.state()
 
     def close(self) -> None:
-        """End the learner's own processes."""
+        """End the learner's own processes and threads."""
+        self._drawer.close()
         self._learner.close()
 
     def _learner_at(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> AnyLearner:
@@ -186,6 +229,7 @@ class RunLearner:
         config, smaller = self._config, self._learner
         network, shape = config.network.at(progress), NetworkShape.of(self._game.spec)
         number = [stage.value for stage in config.network.stages].index(network)
+        self._drawer.forget()
         seed = int(np.random.SeedSequence((config.training.seed, number)).generate_state(1, np.uint64)[0])
         weights = grown_weights(smaller.weights(), network, shape, seed=seed)
         state, step = grown_state(smaller.state(), network, shape, seed=seed), smaller.step_number
@@ -212,13 +256,18 @@ def learn_step(
     step = learner.step_number
     batch = draw_batch(window, game, config, targets=learner.targets, step=step)
     report = learner.step(batch, progress=progress)
+    require_finite(step, report)
+    return report, batch
+
+
+def require_finite(step: int, report: StepReport) -> None:
+    """Check the losses of a step. Raises RunError if one is not finite."""
     if not all(map(math.isfinite, report.measures.values())):
         said = ", ".join(f"{name} {value}" for name, value in report.measures.items())
         raise RunError(
             f"the loss is not finite at learner step {step} ({said}). The step was not saved: go on from the last"
             " checkpoint with a lower learner.learning_rate."
         )
-    return report, batch
 
 
 def draw_batch(window: ReplayWindow, game: Rules, config: RunConfig, *, targets: frozenset[str], step: int) -> Batch:

@@ -150,6 +150,7 @@ class RecordTraining:
     def _learn(self) -> None:
         part = self._schedule.part(self._learner.step_number)
         if part != self._part:
+            self._learner.forget_window()
             self._window, self._part = ReplayWindow(self._config.replay), part  # frees the memory of the part before
             self._window = self._source.window(self._parts[part])
             if not self._window.num_positions:
