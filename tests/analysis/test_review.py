@@ -125,12 +125,12 @@ def test_a_review_as_text() -> None:
         review_text(judged(CHESS, CHESS_VALUES, CHESS_BETTER))
         == """\
 Game 1: chess. Win rates are the first player's, by a sage.
-ply  by     move  win rate   lost
+no.  by     move  win rate   lost
                      55.0%
   1  White  f3?!     47.5%   7.5%  better: e4 e5
-  2  Black  e5       45.0%
-  3  White  g4??      0.0%  45.0%  better: Nc3 Nc6 e4
-  4  Black  Qh4#      0.0%
+  1  Black  e5       45.0%
+  2  White  g4??      0.0%  45.0%  better: Nc3 Nc6 e4
+  2  Black  Qh4#      0.0%
 first player: 1 inaccuracy, 0 mistakes, 1 blunder; 26.2% lost per move
 second player: 0 inaccuracies, 0 mistakes, 0 blunders; 0.0% lost per move
 The game is over: checkmate."""
@@ -408,7 +408,7 @@ def test_moves_and_positions_of_any_game() -> None:
     assert "Game 1: connect4. " in Told().run("4 4 3", game="connect4")
     assert "Game 1: hex(size=5). " in Told().run("", game="hex(size=5)", moves="a1 b2")
     text = Told().run("", game="chess", position="4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", moves="e2e4 e8e7")
-    assert re.search(r"1  White  e4 .*\n *2  Black  Ke7 ", text), "who moved, as people write it"
+    assert re.search(r"1  White  e4 .*\n *1  Black  Ke7 ", text), "who moved, as people write it"
     text = Told().run("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", game="chess")
     assert "Position: 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1" in text and "best line" in text
     assert json.loads(Told(format="json").run("", game="tictactoe"))["simulations"] == 10
@@ -455,3 +455,19 @@ def test_a_format_without_words_is_refused_before_the_work() -> None:
         Told(format="same", last=True).run(str(DATA / "games.pgn"))
     with pytest.raises(SettingsError, match="--format pgn is for games"):
         Told(format="pgn").run("", game="chess")
+
+
+def test_moves_have_the_numbers_that_people_give_them() -> None:
+    """A chess move is numbered with its reply, also from a position in the middle of a game; a Go move by itself."""
+    middle = Told().run("", game="chess", position="6k1/5ppp/8/8/8/8/8/R5K1 b - - 3 29", moves="h6 Ra8+ Kh7")
+    assert [line.split()[:3] for line in middle.splitlines()[3:6]] == [
+        ["29", "Black", "h6"],
+        ["30", "White", "Ra8+"],
+        ["30", "Black", "Kh7"],
+    ]
+    go = Told().run("", game="go(size=5)", moves="C3 B2 D4")
+    assert [line.split()[:3] for line in go.splitlines()[3:6]] == [
+        ["1", "Black", "C3"],
+        ["2", "White", "B2"],
+        ["3", "Black", "D4"],
+    ]

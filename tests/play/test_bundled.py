@@ -103,7 +103,7 @@ def test_a_run_becomes_a_network_of_the_package(tmp_path: Path, monkeypatch: pyt
     [directory] = bundled.bundled_networks()
     assert directory.name == "tictactoe" and bundled.read_card(directory).rating == "Elo 2"
     chosen = choose_player(make("tictactoe"), runs=tmp_path / "none")
-    assert chosen.player.step == 2 and "Elo 2 at 4 simulations a move" in chosen.sentence
+    assert chosen.player.step == 2 and "Elo 2 above random play at 4 simulations a move" in chosen.sentence
     with pytest.raises(SystemExit, match="learned from selfplay: do without --records"):
         package_network.main([str(run), *words, "--records", "zerosum import games.pgn"])
     monkeypatch.setattr(package_network, "MOST_BYTES", 1000)
@@ -122,7 +122,7 @@ def test_a_game_without_a_run_is_evaluated_described_and_exported_by_the_network
         assert zero("export", "connect4", "net.onnx").status == 0 and Path("net.onnx").stat().st_size > 100_000
     described = zero("info", "connect4").out
     card = bundled.read_card(PACKAGED / "connect4")
-    assert card.command in described and f"{card.rating} at {card.played}, with random play at 0" in described
+    assert card.command in described and f"{card.rating} above random play at {card.played}" in described
     assert "simulations a move\n" in zero("info", "go9").out, "points against an opponent are on no scale"
     assert load_player("connect4", num_simulations=4).step
     assert f"--run {PACKAGED}" not in described, "a training belongs into a run of one's own"

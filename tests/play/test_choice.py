@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -17,13 +18,16 @@ from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import read_info
+from zerosum.play import bundled
+from zerosum.play.bundled import bundled_network
 from zerosum.play.choice import Players, choose_player, describe_network, game_at, open_player
-from zerosum.play.own_contestants import parse_player
+from zerosum.play.own_contestants import existing_run, parse_player
 from zerosum.play.player import load_player
-from zerosum.play.runs import find_run, network_at, newest_run, require_run, run_to_write
+from zerosum.play.runs import NETWORKS, find_run, network_at, newest_run, require_run, run_to_write
 from zerosum.protocols.gtp import GtpEngine
 
 CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")
+NAMED = "bundled/connect4 names the network that comes with zerosum."
 
 
 def save_run(runs: Path, name: str, game: str, *, at: int) -> Path:
@@ -227,3 +231,57 @@ def test_an_engine_plays_a_game_of_ones_own(arguments: list[str], own_run: Path)
     said = subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout
     assert "runs/race, step 7." in said and "rollouts" not in said
     assert "\nbestmove +" in said
+
+
+@pytest.fixture
+def packaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The networks of the package, which other tests do without."""
+    monkeypatch.setattr(bundled, "DIRECTORY", NETWORKS)
+
+
+def trained(runs: Path, *, minutes: float | None, initial: str = "") -> Path:
+    """A run of Connect Four that has been trained for so long."""
+    info = CheckpointInfo.describe(CONNECT4.spec, NetworkConfig(num_blocks=1, num_filters=2), step=7)
+    info = dataclasses.replace(info, training={} if minutes is None else {"minutes": minutes})
+    save_network_of = Checkpoint(info, initial_weights(info.network, info.shape, seed=0))
+    run = runs / "mine"
+    save_checkpoint(run / "checkpoints", save_network_of, learner_state={}, learner_info={})
+    (run / "config.toml").write_text(
+        f'format_version = 1\n[training]\ninitial_network = "{initial}"\n', encoding="utf-8"
+    )
+    return run
+
+
+@pytest.mark.parametrize(
+    ("minutes", "initial", "is_preferred"),
+    [(0.2, "", False), (1.9, "", False), (5.0, "", True), (None, "", True), (0.2, "connect4", True)],
+)
+@pytest.mark.usefixtures("packaged")
+def test_a_run_with_a_hundredth_of_the_training_is_not_preferred(
+    minutes: float | None, initial: str, is_preferred: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = trained(tmp_path / "runs", minutes=minutes, initial=initial)
+    monkeypatch.setenv("ZEROSUM_RUNS", str(run.parent))
+    chosen = choose_player(CONNECT4)
+    if is_preferred:
+        assert chosen.sentence == f"Playing with the newest run, {run}, step 7. {NAMED}"
+    else:
+        assert chosen.sentence.startswith("Playing with the network connect4 that comes with zerosum (20 CPU-minutes")
+        told = f"The newest run, {run}, has had {minutes} minutes of training, this network 20 CPU-minutes; {run} names"
+        assert told in chosen.sentence
+    assert (open_player("connect4").player.step == 7) == is_preferred
+    assert (existing_run("connect4") == run) == is_preferred, "in matches and engines, too"
+    assert choose_player(CONNECT4, run).sentence == f"Playing with {run}, step 7."
+
+
+@pytest.mark.usefixtures("packaged")
+def test_the_network_of_the_package_has_a_short_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = trained(tmp_path / "runs", minutes=50)
+    monkeypatch.setenv("ZEROSUM_RUNS", str(run.parent))
+    chosen = open_player("bundled/connect4@20")
+    assert chosen.player.config.num_simulations == 20
+    assert chosen.sentence.startswith("Playing with the network connect4 that comes with zerosum")
+    assert find_run("bundled/connect4") == require_run("bundled/connect4") == bundled_network(CONNECT4)
+    assert parse_player("bundled/connect4@5", CONNECT4).name == "bundled/connect4@5"
+    with pytest.raises(DataError, match="bundled/nim does not exist"):
+        require_run("bundled/nim")

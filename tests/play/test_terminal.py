@@ -340,3 +340,18 @@ def move_texts(game: Rules, moves: str) -> Iterable[str]:
         action = parse_action(game, state, text)
         yield game.action_text(state, action)
         state = game.play(state, action)
+
+
+@pytest.mark.parametrize(
+    ("game", "said", "not_said"),
+    [
+        ("chess", "of shown moves, which are read in all notations of the game; 'notation uci' changes it", "usi"),
+        ("shogi", "; 'notation usi' changes it", "uci"),
+        ("go9", "; 'notation sgf' changes it", "uci"),
+        ("connect4", "of shown moves, which are read in all notations of the game\n", "changes it"),
+    ],
+)
+def test_help_names_a_notation_that_the_game_has(game: str, said: str, not_said: str) -> None:
+    shown = converse(make(game), ["help", "quit"], human_side="both")
+    line = shown[shown.index("  notation ") :].partition("\n")[0] + "\n"
+    assert said in line and not_said not in line

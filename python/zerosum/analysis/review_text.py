@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from zerosum.analysis.review import MARKS, Review, ReviewedMove, ReviewedPosition
-from zerosum.games import Rules, State
-from zerosum.games.rules import peoples_notation
+from zerosum.games.board_text import side_to_move
+from zerosum.games.rules import move_number, peoples_notation
 from zerosum.play.analysis import columns
 
 SIDES = ("first player", "second player")
@@ -34,15 +34,15 @@ def _headline(review: Review, number: int) -> str:
 
 def _table(review: Review) -> Iterator[str]:
     game, notation = review.game, peoples_notation(review.game)
-    rows = [("ply", "by", "move", "win rate", "lost", "")]
+    rows = [("no.", "by", "move", "win rate", "lost", "")]
     start = review.positions[0]
     rows.append(("", "", "", f"{start.win_rate:.1%}", "", ""))
     for ply, (move, before, after) in enumerate(review.steps, start=1):
         lost = f"{move.loss:.1%}" if move.mark else ""
         text = game.action_text(before.state, move.action, notation) + move.mark
-        rows.append(
-            (str(ply), mover(game, before.state), text, f"{after.win_rate:.1%}", lost, _better(review, move, before))
-        )
+        by = side_to_move(game, before.state) or SIDES[game.player(before.state)].split()[0]
+        number = move_number(game, before.state, ply)
+        rows.append((number, by, text, f"{after.win_rate:.1%}", lost, _better(review, move, before)))
     widths = [max(columns(row[column]) for row in rows) for column in range(5)]
     for *cells, better in rows:
         padded = [
@@ -54,19 +54,6 @@ def _table(review: Review) -> Iterator[str]:
 
 def _blanks(text: str, width: int) -> str:
     return " " * (width - columns(text))
-
-
-def mover(game: Rules, state: State) -> str:
-    """The player to move in the words of the game's board ("White"), or "first" and "second".
-
-    >>> from zerosum.games import make
-    >>> [mover(game, game.initial_state()) for game in map(make, ("chess", "shogi", "connect4"))]
-    ['White', 'Black', 'first']
-    """
-    picture = game.picture(state)
-    said = [caption.removesuffix(" to move") for caption in picture.captions] if picture is not None else []
-    named = [name for name, caption in zip(said, picture.captions if picture else [], strict=True) if name != caption]
-    return named[0] if named and len(named[0].split()) == 1 else SIDES[game.player(state)].split()[0]
 
 
 def _better(review: Review, move: ReviewedMove, before: ReviewedPosition) -> str:

@@ -18,8 +18,7 @@ from zerosum.contest.mover import Terms
 from zerosum.contest.paper import PaperMatch, paper_matches
 from zerosum.external.opponents import opponents_of
 from zerosum.games import Rules, make
-from zerosum.play.bundled import is_bundled
-from zerosum.play.choice import usual_network
+from zerosum.play.bundled import is_bundled, usual_network
 from zerosum.play.contestant import ROLLOUTS, ProgramContestant
 from zerosum.play.entries import Entry
 
@@ -177,9 +176,9 @@ def _player_word(words: SuiteWords, game: Rules, say: Say) -> str:
     if network is None:
         say(f"Nobody here has learned {game.spec.full_name}: rollouts play.")
         return ROLLOUTS
-    what = "the network of the package for" if is_bundled(network) else "the newest run of"
-    say(f"{network}, {what} {game.spec.full_name}, plays.")
-    return str(network)
+    what = "the network of the package for" if is_bundled(network.path) else "the newest run of"
+    say(f"{network.path}, {what} {game.spec.full_name}, plays. {network.other}".rstrip())
+    return str(network.path)
 
 
 def _opponent_word(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) -> str:

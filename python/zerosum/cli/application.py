@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import importlib.util
 import io
 import shutil
 import sys
@@ -51,6 +52,9 @@ def main() -> None:
     except BrokenPipeError:
         raise SystemExit(1) from None
     except ImportError as error:
+        if missing := missing_package(error):
+            print(f"zerosum: {' '.join([_command(), missing])}", file=sys.stderr)
+            raise SystemExit(2) from None
         # If memory is short, loading a library fails as if the library were missing.
         what = str(error).partition("\n")[0] or type(error).__name__
         print(
@@ -74,6 +78,33 @@ def main() -> None:
             file=sys.stderr,
         )
         raise SystemExit(2) from None
+
+
+EXTRAS = {
+    "train": ("torch", "tensorboard"),
+    "web": ("starlette", "uvicorn", "websockets"),
+    "plot": ("matplotlib",),
+    "onnx": ("onnx", "onnxruntime", "onnxscript"),
+    "tune": ("optuna", "scipy"),
+    "cluster": ("ray",),
+    "openspiel": ("pyspiel",),
+}
+"""The optional parts of the installation, and the modules of each."""
+NAMES = {"torch": "PyTorch", "tensorboard": "TensorBoard", "ray": "Ray", "pyspiel": "OpenSpiel", "optuna": "Optuna"}
+
+
+def missing_package(error: ImportError) -> str:
+    """What an import lacks and the command that installs it; "" if no package of a part is missing."""
+    module = (error.name or "").partition(".")[0]
+    extra = next((extra for extra, modules in EXTRAS.items() if module in modules), "")
+    if not extra or importlib.util.find_spec(module) is not None:
+        return ""
+    return f"needs {NAMES.get(module, module)}, which is not installed: pip install 'zerosum[{extra}]'."
+
+
+def _command() -> str:
+    """The command's name, as the user has given it."""
+    return next((word for word in sys.argv[1:] if not word.startswith("-")), "the program")
 
 
 def _print_version(is_asked: bool) -> None:

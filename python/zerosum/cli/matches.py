@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from zerosum.cli.application import app
-from zerosum.cli.words import GAME_HELP, WHO_HELP, GameArgument, Json, refuse, require_pairs_option, say, seed_option
+from zerosum.cli.words import (
+    GAME_HELP,
+    WHO_HELP,
+    GameArgument,
+    Json,
+    refuse,
+    require_game_name,
+    require_pairs_option,
+    say,
+    seed_option,
+)
 
 if TYPE_CHECKING:  # for a quick start of the command line
     from zerosum.arena import MatchSettings
@@ -99,7 +109,12 @@ Seed = Annotated[int, seed_option("openings, random play and sampled moves")]
 )
 def match(
     game: Annotated[
-        str, typer.Argument(help=f"{GAME_HELP} With --suite, the only game to play.", show_default=False)
+        str,
+        typer.Argument(
+            callback=require_game_name,
+            help=f"{GAME_HELP} A run means its game. With --suite, the only game to play.",
+            show_default=False,
+        ),
     ] = "",
     first: Annotated[
         str,

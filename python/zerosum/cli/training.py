@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from zerosum.cli.application import app
-from zerosum.cli.words import GameArgument, Overrides, say, seed_option
+from zerosum.cli.words import GAME_HELP, Overrides, say, seed_option
 
 PRESETS = sorted(path.stem for path in (Path(__file__).parents[1] / "presets").glob("*.toml"))
 
 
 @app.command(epilog="Example: `zerosum train connect4 --run runs/mine --minutes 5 --set search.num_simulations=64`")
 def train(
-    game: GameArgument,
+    game: Annotated[str, typer.Argument(help=GAME_HELP, show_default=False)],
     run: Annotated[
         Path | None,
         typer.Option(help="The run, by directory or name, `runs/GAME` by default. An existing one continues."),

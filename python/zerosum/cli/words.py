@@ -14,14 +14,28 @@ from zerosum.play.words import DEFAULT_PLAYER, GAME_AS_PLAYER
 GAME_HELP = (
     "A game's name (`connect4`), options in brackets (`'connect4(max_plies=30)'`), or your own as `path.py:Class`."
 )
-GameArgument = Annotated[str, typer.Argument(help=GAME_HELP, show_default=False)]
+
+
+def require_game_name(word: str) -> str:
+    """The name of a game; a run means the game that it has learned."""
+    from zerosum.play.choice import game_named
+
+    return game_named(word)
+
+
+GameArgument = Annotated[
+    str, typer.Argument(callback=require_game_name, help=f"{GAME_HELP} A run means its game.", show_default=False)
+]
 Position = Annotated[str, typer.Option(help="A position in the game's notation, instead of the initial one.")]
-WHO_HELP = f"A run or checkpoint (its path, or a run's name), or a game, {GAME_AS_PLAYER}."
+WHO_HELP = f"A run or checkpoint (its path, or a run's name), or a game, {GAME_AS_PLAYER} (`bundled/GAME`)."
 RUN_HELP = "A run (its path or its name), or a game, for its newest run."
 PLAYER_HELP = f"{WHO_HELP} Or `rollouts@1000`. By default {DEFAULT_PLAYER}."
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help=WHO_HELP, show_default=False)]
 PlayerGame = Annotated[
-    str, typer.Option(help="The game, if the player does not name it, or its file, if it has moved.")
+    str,
+    typer.Option(
+        callback=require_game_name, help="The game, if the player does not name it, or its file, if it has moved."
+    ),
 ]
 Simulations = Annotated[
     int | None, typer.Option("--simulations", "-n", min=1, help="Simulations per move; the run's own by default.")

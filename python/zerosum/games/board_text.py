@@ -16,6 +16,8 @@ OWNERS = ("\x1b[1;36m", "\x1b[1;33m")
 MARKED = "\x1b[7m"
 """Inverse, on any background."""
 PLAIN = "\x1b[0m"
+GO_SIDES = {"X": "Black", "O": "White"}
+"""The words of people for the letters of a board of Go."""
 
 
 def board_text(
@@ -44,6 +46,20 @@ def board_text(
         return game.draw(state).rstrip("\n")
     marked = set() if before is None else set(last_move(game, before, state))
     return "\n".join([*_rows(picture, marked, is_flipped, has_colours), *picture.captions])
+
+
+def side_to_move(game: Rules, state: State) -> str:
+    """The player to move in the word of the game's board ("White"); "" for a game without such words.
+
+    >>> from zerosum.games.rules import make
+    >>> [side_to_move(game, game.initial_state()) for game in map(make, ("chess", "go9", "connect4"))]
+    ['White', 'Black', '']
+    """
+    picture = game.picture(state)
+    captions = picture.captions if picture is not None else []
+    named = [caption.removesuffix(" to move") for caption in captions if caption.endswith(" to move")]
+    name = named[0] if named and len(named[0].split()) == 1 else ""
+    return GO_SIDES.get(name, name) if game.spec.name == "go" else name
 
 
 def last_move(game: Rules, before: State, state: State) -> list[int]:

@@ -33,6 +33,7 @@ __all__ = [
     "is_game_name",
     "make",
     "measure_game",
+    "move_number",
     "near_moves",
     "parse_action",
     "peoples_notation",
@@ -134,6 +135,25 @@ def is_game_name(text: str) -> bool:
     """
     is_foreign = text.startswith(openspiel.PREFIX) or split_name(text) is not None
     return is_foreign or text.partition("(")[0].strip() in core_game_names()
+
+
+def move_number(game: Rules, state: State, ply: int) -> str:
+    """The number of the next move as people write it: in chess both sides' moves have one, elsewhere each its own.
+
+    Args:
+        game: The game.
+        state: The position before the move.
+        ply: The move's number in its game, from 1, for games that number each move.
+
+    >>> chess, go = make("chess"), make("go9")
+    >>> [move_number(chess, state_after(chess, moves), 99) for moves in ("", "e4", "e4 e5")], move_number(
+    ...     go, go.initial_state(), 1
+    ... )
+    (['1', '1', '2'], '1')
+    """
+    if "san" not in game.notations:
+        return str(ply)
+    return (game.position_text(state) or "").split()[-1]
 
 
 def given_options(game: Rules) -> dict[str, str]:

@@ -6,16 +6,27 @@ games. `tools/package_network.py` makes one from a run.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 from zerosum.games import Rules, make
 from zerosum.play.fit import fits
-from zerosum.play.runs import find_run, means_game, network_at, require_run
+from zerosum.play.runs import (
+    BUNDLED,
+    NETWORKS,
+    find_run,
+    means_game,
+    network_at,
+    newest_checkpoint,
+    newest_run,
+    require_run,
+)
 
-DIRECTORY = Path(str(resources.files("zerosum") / "data" / "networks"))
+DIRECTORY = NETWORKS
+LITTLE = 0.1
+"""Share of a bundled network's minutes of training below which a run of its game counts as weaker."""
 CARD = "card.toml"
 
 
@@ -37,6 +48,12 @@ class NetworkCard:
     """Rating on the game's ladder, with its interval; "" if it was not rated."""
     played: str
     """Its limit in the rated games, such as "100 simulations a move"."""
+
+    @property
+    def strength(self) -> str:
+        """The rating with its scale and limit, in words; "" if it was not rated."""
+        rating = re.sub(r"^(Elo [+−-]?\d+( ± \d+)?)", r"\1 above random play", self.rating)
+        return f"{rating} at {self.played}" if rating else ""
 
     @property
     def commands(self) -> list[str]:
@@ -63,6 +80,56 @@ def require_network(word: str) -> Path:
     if means_game(word) and find_run(word) is None and (bundled := bundled_network(make(word))):
         return bundled
     return require_run(word)
+
+
+@dataclass(frozen=True)
+class UsualNetwork:
+    """The network that plays a game if none is named, and the one that does not."""
+
+    path: Path
+    other: str = ""
+    """A sentence on the other one: which it is and how to name it; "" if there is none."""
+
+
+def usual_network(game: Rules, *, runs: Path | None = None) -> UsualNetwork | None:
+    """The newest run in `runs` whose network fits the game, else the network of the package; None without either.
+
+    A run that has had less than `LITTLE` of the training of the package's network is not preferred to it.
+    """
+    run, bundled = newest_run(game, runs=runs), bundled_network(game)
+    if run is None or bundled is None:
+        found = run or bundled
+        return None if found is None else UsualNetwork(found)
+    if (minutes := _minutes_of_little_training(run, bundled)) is not None:
+        budget = read_card(bundled).budget
+        return UsualNetwork(
+            bundled,
+            f"The newest run, {run}, has had {minutes:.1f} minutes of training, this network {budget}; {run} names it.",
+        )
+    return UsualNetwork(run, f"{BUNDLED}{bundled.name} names the network that comes with zerosum.")
+
+
+def _minutes_of_little_training(run: Path, bundled: Path) -> float | None:
+    """The minutes of training of a run that are too few to play better; None if it had more, or if nobody knows.
+
+    A run that began with another network has its training, too.
+    """
+    newest = newest_checkpoint(run / "checkpoints")
+    budget = re.match(r"(\d+) (CPU-)?minutes", read_card(bundled).budget)
+    if newest is None or budget is None or _has_beginning(run):
+        return None
+    minutes = newest[1].training.get("minutes")
+    is_little = isinstance(minutes, int | float) and 0 <= minutes < LITTLE * int(budget[1])
+    return float(minutes) if is_little else None
+
+
+def _has_beginning(run: Path) -> bool:
+    """Whether a run began with another network than random weights, or nobody knows."""
+    try:
+        training = tomllib.loads((run / "config.toml").read_text(encoding="utf-8")).get("training", {})
+    except (OSError, ValueError):
+        return True
+    return not isinstance(training, dict) or bool(training.get("initial_network"))
 
 
 def is_bundled(path: Path) -> bool:

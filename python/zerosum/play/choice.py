@@ -1,7 +1,7 @@
 """The choice of a player: by a word, or the default player of a game.
 
 All commands follow one rule. A word is a run or a checkpoint (a path, or the name of a run), a game, whose newest run
-plays, or `rollouts`. Without a word the newest run of the game plays, else the network of the package, else rollouts.
+plays, or `rollouts`. `usual_network` says which network plays without a word; without one rollouts do.
 `ChosenPlayer.sentence` reports the choice.
 """
 
@@ -15,13 +15,13 @@ from pathlib import Path
 from zerosum.base.errors import SettingsError
 from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Rules, make
-from zerosum.games.rules import NO_PLY_CAP, without_ply_cap
+from zerosum.games.rules import NO_PLY_CAP, is_game_name, without_ply_cap
 from zerosum.network import CheckpointInfo
-from zerosum.play.bundled import bundled_network, is_bundled, read_card
+from zerosum.play.bundled import UsualNetwork, is_bundled, read_card, usual_network
 from zerosum.play.contestant import ALPHA_BETA, DEFAULT_ROLLOUTS, RANDOM, ROLLOUTS, rollouts
 from zerosum.play.own_contestants import existing_run, search_contestant
-from zerosum.play.player import Player, learned_game, load_player
-from zerosum.play.runs import find_run, means_game, network_at, newest_run, runs_directory, split_player
+from zerosum.play.player import Player, learned_game, learned_game_name, load_player
+from zerosum.play.runs import find_run, means_game, network_at, runs_directory, split_player
 
 BUNDLED_NAME = "zerosum's network"
 """The name of a player with a network of the package."""
@@ -48,16 +48,11 @@ def choose_player(
         DataError: `path` has no complete checkpoint, or its network does not fit the game.
         SettingsError: a setting is out of range, or the backend cannot be used.
     """
-    taken = path or usual_network(game, runs=runs)
+    taken = usual_network(game, runs=runs) if path is None else UsualNetwork(path)
     if taken is None:
         return ChosenPlayer(usual_rollouts(game), _no_run_sentence(game, runs))
-    player = by_people_rules(_named(load_player(taken, game=game, backend=backend), taken), game)
+    player = by_people_rules(_named(load_player(taken.path, game=game, backend=backend), taken.path), game)
     return ChosenPlayer(player, _sentence(player, taken, is_named=path is not None))
-
-
-def usual_network(game: Rules, *, runs: Path | None = None) -> Path | None:
-    """The newest run in `runs` whose network fits the game, else the network of the package; None without either."""
-    return newest_run(game, runs=runs) or bundled_network(game)
 
 
 def _named(player: Player, path: Path) -> Player:
@@ -67,12 +62,15 @@ def _named(player: Player, path: Path) -> Player:
     return player
 
 
-def _sentence(player: Player, path: Path, *, is_named: bool) -> str:
+def _sentence(player: Player, taken: UsualNetwork, *, is_named: bool) -> str:
+    path = taken.path
     if is_bundled(path):
         card = read_card(path)
-        rating = f", {card.rating} at {card.played}" if card.rating else ""
-        return f"Playing with the network {path.name} that comes with zerosum ({card.budget} of training{rating})."
-    return f"Playing with {'' if is_named else 'the newest run, '}{path.absolute()}, step {player.step}."
+        rating = f", {card.strength}" if card.strength else ""
+        which = f"Playing with the network {path.name} that comes with zerosum ({card.budget} of training{rating})."
+    else:
+        which = f"Playing with {'' if is_named else 'the newest run, '}{path.absolute()}, step {player.step}."
+    return f"{which} {taken.other}".rstrip()
 
 
 def _no_run_sentence(game: Rules, runs: Path | None) -> str:
@@ -103,7 +101,8 @@ def open_player(
     if word and not means_game(word):
         path = existing_run(word, runs=runs)
         player = load_player(path, num_simulations=num_simulations, game=game or None)
-        return ChosenPlayer(player, "" if str(path) == word else _sentence(player, path, is_named=True))
+        player = _named(player, path)
+        return ChosenPlayer(player, "" if str(path) == word else _sentence(player, UsualNetwork(path), is_named=True))
     if word and game:
         raise SettingsError(f"{word!r} is a game, and --game names {game!r}: give one of them.")
     if not word and not game:
@@ -113,7 +112,7 @@ def open_player(
     if taken is None:
         player = rollouts(rules, num_simulations or DEFAULT_ROLLOUTS, seed=0).player(rules)
         return ChosenPlayer(player, _no_run_sentence(rules, runs))
-    player = _named(load_player(taken, num_simulations=num_simulations, game=rules), taken)
+    player = _named(load_player(taken.path, num_simulations=num_simulations, game=rules), taken.path)
     return ChosenPlayer(player, _sentence(player, taken, is_named=False))
 
 
@@ -152,8 +151,8 @@ def describe_network(game: Rules, path: Path | None = None, *, runs: Path | None
     Raises:
         DataError: as `network_at`.
     """
-    taken = path or usual_network(game, runs=runs)
-    return None if taken is None else network_at(taken)
+    taken = usual_network(game, runs=runs) if path is None else UsualNetwork(path)
+    return None if taken is None else network_at(taken.path)
 
 
 def game_at(path: Path) -> Rules:
@@ -164,6 +163,17 @@ def game_at(path: Path) -> Rules:
         GameError: as `zerosum.play.player.learned_game`.
     """
     return learned_game(path, network_at(path))
+
+
+def game_named(word: str, *, runs: Path | None = None) -> str:
+    """The game that a word means where a game is expected: the word itself, or the game that a run has learned.
+
+    Raises:
+        DataError, GameError: as `network_at` and `zerosum.play.player.learned_game_name`.
+    """
+    if is_game_name(word) or (run := find_run(word, runs=runs)) is None:
+        return word
+    return learned_game_name(run, network_at(run))
 
 
 class Players:

@@ -13,6 +13,7 @@ from zerosum.notation import Move, Record
 from zerosum.notation.game_files import GAMES, SUFFIXES, write_games
 from zerosum.notation.own_files import MOVES_SUFFIX, line_text
 from zerosum.notation.record import ENDINGS
+from zerosum.play.go_ending import FinalScore
 
 
 def suffixes(game: Rules) -> list[str]:
@@ -40,6 +41,7 @@ def save_game(
     players: tuple[str, str],
     is_initial: bool,
     resigned: int | None = None,
+    score: FinalScore | None = None,
 ) -> None:
     """Write a game, finished or not, in the format of the file's ending.
 
@@ -51,6 +53,7 @@ def save_game(
         players: The names of the first and the second player.
         is_initial: Whether `start` is the game's initial position.
         resigned: The player to move, 0 or 1, if it resigned; moves as text do not say it.
+        score: The score of a finished game of Go without dead stones.
 
     Raises:
         DataError: the ending is not one of `suffixes`, or the file cannot be written.
@@ -79,6 +82,8 @@ def save_game(
         result=game.outcome(state) if resigned is None else resignation_of(resigned),
         ending=ending if ending in ENDINGS else "",
     )
+    if score is not None:
+        record = replace(record, result=score.result, ending=f"{abs(score.lead):g} points" if score.lead else "")
     if SUFFIXES[path.suffix.lower()] in ("kif", "csa") and not record.ending:
         record = replace(record, result=None)  # these formats express a result only by its reason
     write_games([record], path)

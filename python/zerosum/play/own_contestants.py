@@ -10,7 +10,7 @@ from zerosum.base.errors import SettingsError, near, nearest
 from zerosum.evaluators.backends import Precision
 from zerosum.games import Rules, make
 from zerosum.network import load_checkpoint
-from zerosum.play.bundled import bundled_network
+from zerosum.play.bundled import usual_network
 from zerosum.play.contestant import (
     ALPHA_BETA,
     DEFAULT_DEPTH,
@@ -107,14 +107,14 @@ def existing_run(word: str, *, runs: Path | None = None, words: Sequence[str] = 
     Raises:
         SettingsError: none is found.
     """
-    path = find_run(word, runs=runs)
-    if path is None and means_game(word):
-        path = bundled_network(make(word))
-        if path is not None:
-            return path
+    if means_game(word):
+        usual = usual_network(make(word), runs=runs)
+        if usual is not None:
+            return usual.path
         raise SettingsError(
             f"No run in {(runs or runs_directory()).absolute()} has learned {word}: name another player."
         )
+    path = find_run(word, runs=runs)
     if path is None:
         require_not_path(word, runs=runs)
         games = near(word, core_game_names())  # a game's newest run is a player, too

@@ -270,11 +270,25 @@ def load_player(
 
 
 def learned_game(path: Path, info: CheckpointInfo) -> Rules:
-    """The game that the network at a path has learned, by the name in its run, which games of your own need.
+    """The game that the network at a path has learned, by `learned_game_name`.
 
     Raises:
-        GameError: the game cannot be loaded, it is a game of your own and the checkpoint lies outside of its run, or
-            its rules are a program that the user has not allowed to run.
+        GameError: as `learned_game_name`, or the game cannot be loaded, or its rules are a program that the user has not
+            allowed to run.
+        DataError: the run's settings are damaged.
+    """
+    name = learned_game_name(path, info)
+    require_allowed(_run_directory(path), name)
+    return make(name)
+
+
+def learned_game_name(path: Path, info: CheckpointInfo) -> str:
+    """The name of the game that the network at a path has learned, by its run, which games of your own need.
+
+    A notice on standard error tells that the rules of a user's game are a program.
+
+    Raises:
+        GameError: it was given as an object, or it is a game of your own and the checkpoint lies outside of its run.
         DataError: the run's settings are damaged.
     """
     name = read_run_config(path).get("game") or info.full_name
@@ -286,10 +300,7 @@ def learned_game(path: Path, info: CheckpointInfo) -> Rules:
         )
     if name == info.full_name and not is_known:
         raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
-    if split_name(name) is not None:
-        name = _own_rules(path, name)
-    require_allowed(_run_directory(path), name)
-    return make(name)
+    return _own_rules(path, name) if split_name(name) is not None else name
 
 
 def _own_rules(path: Path, name: str) -> str:

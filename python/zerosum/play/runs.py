@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from importlib import resources
 from pathlib import Path
 
 from zerosum.base.errors import DataError, SettingsError
@@ -19,6 +20,12 @@ VARIABLE = "ZEROSUM_RUNS"
 """The environment variable that names the directory of runs."""
 
 
+BUNDLED = "bundled/"
+"""The beginning of the name of a network of the package, as in `bundled/connect4`."""
+NETWORKS = Path(str(resources.files("zerosum") / "data" / "networks"))
+"""The directory of the networks of the package."""
+
+
 def runs_directory() -> Path:
     """The directory in which `zerosum train` creates runs: that of the variable ZEROSUM_RUNS, or `runs`."""
     return Path(os.environ.get(VARIABLE) or "runs")
@@ -26,6 +33,8 @@ def runs_directory() -> Path:
 
 def find_run(word: str, *, runs: Path | None = None) -> Path | None:
     """The run or checkpoint that a word means: a path, a run's name in `runs`, or a game, whose newest run it is.
+
+    `bundled/NAME` is a network of the package.
 
     Returns:
         Its path; None if the word means none.
@@ -38,6 +47,8 @@ def find_run(word: str, *, runs: Path | None = None) -> Path | None:
         return path
     if is_game_name(word):
         return newest_run(make(word), runs=runs)
+    if word.startswith(BUNDLED) and _is_run(bundled := NETWORKS / word.removeprefix(BUNDLED)):
+        return bundled
     named = (runs or runs_directory()) / word
     if word and not path.is_absolute() and _is_run(named):
         return named

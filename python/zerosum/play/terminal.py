@@ -12,11 +12,12 @@ from typing import Literal
 
 from zerosum.base.errors import DataError, GameError, SettingsError, nearest
 from zerosum.games import State, parse_action, state_after
-from zerosum.games.board_text import board_text
+from zerosum.games.board_text import board_text, side_to_move
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.games.rules import peoples_notation
 from zerosum.play.analysis import Analysis
 from zerosum.play.game_file import resignation_of, save_game, suffixes
+from zerosum.play.go_ending import final_score, passes_instead
 from zerosum.play.player import Player, require_seconds
 
 ORDINALS = ("first", "second")
@@ -28,7 +29,7 @@ COMMANDS = {
     "moves": "the legal moves",
     "board": "the board again",
     "flip": "show the board from the other side, or back",
-    "notation": "the notation of shown moves; 'notation uci' changes it. Moves are read in all notations",
+    "notation": "the notation of shown moves, which are read in all notations of the game",
     "save": "save the game in a file; 'save game.txt' writes only its moves",
     "side": "exchange sides with the computer",
     "resign": "give up the game",
@@ -116,6 +117,11 @@ class _Table:
     def _state(self) -> State:
         return self._states[-1]
 
+    @property
+    def _before(self) -> State | None:
+        """The position before the last move."""
+        return self._states[-2] if len(self._states) > 1 else None
+
     def _human_turn(self) -> None:
         whose = f"{ORDINALS[self._game.player(self._state)]} player's" if self._humans == BOTH else "your"
         text = self._read(f"{whose.capitalize()} move: ").strip()
@@ -129,6 +135,10 @@ class _Table:
             self._move(action)
 
     def _computer_turn(self) -> None:
+        if (settled := passes_instead(self._game, self._state, self._before)) is not None:
+            self._write("The computer passes: the board is settled.")
+            self._move(settled)
+            return
         analysis = self._analyse()
         own, text = analysis.best_move, self._text(analysis.best_action)
         move = text if text.isascii() else f"{text} ({own})"
@@ -150,8 +160,15 @@ class _Table:
             return
         self._board()
         if outcome is not None:
-            ending = self._game.ending(self._state)
-            self._tell_result(outcome, "" if ending == ENDING_OF_PYTHON_GAMES else f": {ending}")
+            ending, score = self._game.ending(self._state), final_score(self._game, self._state)
+            how = "" if ending == ENDING_OF_PYTHON_GAMES else f": {ending}"
+            if score is None:
+                self._tell_result(outcome, how)
+            else:
+                points = f" by {abs(score.lead):g} points" if score.lead else ""
+                self._tell_result(score.result, f"{points}{how}")
+                if words := score.words():
+                    self._write(words)
 
     def _tell_result(self, outcome: float, how: str) -> None:
         self._write(f"{self._winner(outcome)}{how}, after {self._state.plies} moves.")
@@ -160,11 +177,18 @@ class _Table:
         if outcome == 0:
             return "A draw"
         winner = 0 if outcome > 0 else 1
+        side = self._side_of(winner)
         if self._humans == BOTH:
-            verdict = f"The {ORDINALS[winner]} player wins"
+            verdict = f"{side or f'The {ORDINALS[winner]} player'} wins"
         else:
-            verdict = "You win" if winner in self._humans else "The computer wins"
+            named = f" ({side})" if side else ""
+            verdict = f"You{named} win" if winner in self._humans else f"The computer{named} wins"
         return verdict if abs(outcome) == 1 else f"{verdict} by {abs(outcome):g}"
+
+    def _side_of(self, player: int) -> str:
+        """The player's name by the game's board, such as "White"; "" if it has none."""
+        turns = (state for state in reversed(self._states) if self._game.outcome(state) is None)
+        return next((side_to_move(self._game, turn) for turn in turns if self._game.player(turn) == player), "")
 
     def _after_the_game(self) -> None:
         line = self._read("Another game (yes, no, undo)? ").strip()
@@ -235,9 +259,8 @@ class _Table:
         self._write(" ".join(map(self._text, legal)))
 
     def _board(self) -> None:
-        before = self._states[-2] if len(self._states) > 1 else None
         board = board_text(
-            self._game, self._state, before=before, is_flipped=self._is_flipped, has_colours=self._has_colours
+            self._game, self._state, before=self._before, is_flipped=self._is_flipped, has_colours=self._has_colours
         )
         self._write(f"\n{board.rstrip()}\n")
 
@@ -282,6 +305,7 @@ class _Table:
                 players=(names[0], names[1]),
                 is_initial=self._is_initial,
                 resigned=self._resigned,
+                score=final_score(self._game, self._state) if self._resigned is None else None,
             )
         except (DataError, GameError) as error:
             self._write(str(error))
@@ -314,8 +338,11 @@ class _Table:
         self._write(f"The computer searches {much} a move.")
 
     def _help(self) -> None:
-        width = max(map(len, COMMANDS))
-        self._write("\n".join(f"  {name:<{width}}  {what}" for name, what in COMMANDS.items()))
+        width, shown = max(map(len, COMMANDS)), self._notation or self._own_notation
+        others = [name for name in (self._own_notation, *self._game.notations) if name != shown]
+        change = f"; 'notation {others[0]}' changes it" if others else ""
+        texts = {**COMMANDS, "notation": COMMANDS["notation"] + change}
+        self._write("\n".join(f"  {name:<{width}}  {what}" for name, what in texts.items()))
 
     def _quit(self) -> None:
         self._has_quit = True

@@ -23,7 +23,8 @@ from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules
 from zerosum.games.rules import without_ply_cap
 from zerosum.network.checkpoint import load_checkpoint, require_encoder
-from zerosum.play.choice import ChosenPlayer, choose_player, usual_network, usual_rollouts
+from zerosum.play.bundled import usual_network
+from zerosum.play.choice import ChosenPlayer, choose_player, usual_rollouts
 from zerosum.play.contestant import ROLLOUTS
 from zerosum.play.fit import rules_for
 from zerosum.play.player import MOST_SIMULATIONS, Player, network_name
@@ -102,7 +103,8 @@ class EngineSetup(ABC):
 
     def _describe(self, game: Rules, named: str) -> None:
         """Read the description of the network that a value of `WeightsFile` names, and its measured levels."""
-        path = None if named == ROLLOUTS else path_of(named) or usual_network(game)
+        usual = usual_network(game) if named == NEWEST else None
+        path = usual.path if usual else None if named == ROLLOUTS else path_of(named)
         self._network = None if path is None else network_at(path)
         self._levels = levels_of(game, path, "" if self._network is None else network_name(self._network))
 

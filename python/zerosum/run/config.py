@@ -371,6 +371,22 @@ def new_config(
         DataError: the initial network is missing, damaged or of another game.
     """
     asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides, settings=settings)
+    try:
+        return _new_config(game, name, preset=preset, asked=asked)
+    except SettingsError as error:
+        if preset not in preset_names():
+            raise
+        _new_config(game, name, preset="", asked=asked)  # raises for a fault of the settings that are asked for
+        own = game.spec.name if game.spec.name in preset_names() else ""
+        remedy = f", or take --preset {own}" if own else ""
+        raise SettingsError(
+            f"the preset {preset!r} is not for {game.spec.full_name}: {str(error).rstrip('.')}. Leave out"
+            f" --preset{remedy}."
+        ) from None
+
+
+def _new_config(game: Rules, name: str, *, preset: str, asked: dict[str, dict[str, Any]]) -> RunConfig:
+    """The settings of a new run; `asked` are those asked for, by section."""
     layers = [load_preset(preset, game=game.spec.name) if preset else {}, asked]
     training = {name: value for layer in layers for name, value in layer.get("training", {}).items()}
     cores = 1 if training.get("clock") == "cpu" else num_cores()

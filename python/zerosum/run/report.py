@@ -429,9 +429,8 @@ def _describe_bundled(directory: Path, write: Write, write_json: Write) -> None:
     write(f"  {card.budget} of training{speed}, code of {card.date}:")
     for command in card.commands:
         write(f"    {command}")
-    if card.rating:
-        scale = ", with random play at 0" if card.rating.startswith("Elo") else ""
-        write(f"  {card.rating} at {card.played}{scale}")
+    if card.strength:
+        write(f"  {card.strength}")
     write(
         f"`{command_text('play', directory)}` plays it, `{command_text('evaluate', directory)}` measures it,"
         f" `{command_text('train', info.full_name)}` learns one of your own."

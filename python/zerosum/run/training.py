@@ -18,6 +18,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import signal
 import threading
@@ -81,6 +82,7 @@ def train(
         ZerosumError: an error that the user can correct, in a sentence.
     """
     directory = Path(run)
+    require_torch()
 
     def say(line: str) -> None:
         report(printable(line))  # a line may quote files of other people
@@ -116,6 +118,12 @@ def train(
                     SelfplayTraining(directory, given.rules, config, say, stop, cluster=connection, mirror=mirror).run()
             else:
                 RecordTraining(directory, given.rules, config, say, stop).run()
+
+
+def require_torch() -> None:
+    """Check that PyTorch is installed, which playing can do without. Raises SettingsError."""
+    if importlib.util.find_spec("torch") is None:
+        raise SettingsError("train needs PyTorch, which is not installed: pip install 'zerosum[train]'.")
 
 
 def _require_cluster(config: RunConfig, cluster: str) -> None:

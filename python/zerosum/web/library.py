@@ -98,13 +98,24 @@ class Library:
                 return rules
         base = name.partition("(")[0].strip()
         if len(name) > LONGEST_NAME or base not in core_game_names():
-            raise GameError(f"unknown game {shown(name)}: {nearest(base[:LONGEST_NAME], self.game_names())}.")
+            raise GameError(self._unknown_game(name, base))
         with self._lock:
             if name not in self._rules:
                 self._rules[name] = make(name)
                 if len(self._rules) > 64:
                     self._rules.popitem(last=False)
             return self._rules[name]
+
+    def _unknown_game(self, name: str, base: str) -> str:
+        """The message about an unknown name. The game of a run is a program, which the page's owner has to allow."""
+        for label, run in self.run_directories().items():
+            own = own_game_of(run)
+            if own is not None and name in (label, _short(own), own.rpartition(":")[2]):
+                return (
+                    f"{shown(name)} is the game of the run {shown(label)}, a program that has not been allowed to run"
+                    f" here: start the page with `zerosum web {label}`, or with --game and the game's file."
+                )
+        return f"unknown game {shown(name)}: {nearest(base[:LONGEST_NAME], self.game_names())}."
 
     # ---- runs
 
