@@ -103,7 +103,7 @@ def test_more_than_the_share_of_the_points_replaces_the_best(run: Path, monkeypa
 def test_exactly_the_share_is_not_enough_and_half_a_point_more_is(
     run: Path, monkeypatch: pytest.MonkeyPatch, percent: int
 ) -> None:
-    """Also where the share of a hundred games is no whole number of points in floating point, as 0.55 and 0.57 of 100."""
+    """Also where the share of 100 games is no whole number of points in floating point, as with 0.55 and 0.57."""
     step = steps_of(run)[1]
     third = (percent - 2) // 3
     before = [third / 32, third / 32, (percent - 2 - 2 * third) / 32]

@@ -119,8 +119,9 @@ def _minutes_of_little_training(run: Path, bundled: Path) -> float | None:
     if newest is None or budget is None or _has_beginning(run):
         return None
     minutes = newest[1].training.get("minutes")
-    is_little = isinstance(minutes, int | float) and 0 <= minutes < LITTLE * int(budget[1])
-    return float(minutes) if is_little else None
+    if not isinstance(minutes, int | float) or not 0 <= minutes < LITTLE * int(budget[1]):
+        return None
+    return float(minutes)
 
 
 def _has_beginning(run: Path) -> bool:

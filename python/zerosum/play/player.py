@@ -273,13 +273,10 @@ def learned_game(path: Path, info: CheckpointInfo) -> Rules:
     """The game that the network at a path has learned, by `learned_game_name`.
 
     Raises:
-        GameError: as `learned_game_name`, or the game cannot be loaded, or its rules are a program that the user has not
-            allowed to run.
+        GameError: as `learned_game_name`, or the game cannot be loaded.
         DataError: the run's settings are damaged.
     """
-    name = learned_game_name(path, info)
-    require_allowed(_run_directory(path), name)
-    return make(name)
+    return make(learned_game_name(path, info))
 
 
 def learned_game_name(path: Path, info: CheckpointInfo) -> str:
@@ -288,7 +285,8 @@ def learned_game_name(path: Path, info: CheckpointInfo) -> str:
     A notice on standard error tells that the rules of a user's game are a program.
 
     Raises:
-        GameError: it was given as an object, or it is a game of your own and the checkpoint lies outside of its run.
+        GameError: it was given as an object, it is a game of your own and the checkpoint lies outside of its run, or
+            its rules are a program that the user has not allowed to run.
         DataError: the run's settings are damaged.
     """
     name = read_run_config(path).get("game") or info.full_name
@@ -300,7 +298,10 @@ def learned_game_name(path: Path, info: CheckpointInfo) -> str:
         )
     if name == info.full_name and not is_known:
         raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
-    return _own_rules(path, name) if split_name(name) is not None else name
+    if split_name(name) is not None:
+        name = _own_rules(path, name)
+    require_allowed(_run_directory(path), name)
+    return name
 
 
 def _own_rules(path: Path, name: str) -> str:
