@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from commands_for_tests import Command
 from zerosum.base.errors import SettingsError
+from zerosum.base.settings import num_cores
 from zerosum.capacity.assumptions import Assumptions, assumed, figures_name, gpu_kinds, recorded, recorded_figures
 from zerosum.capacity.command import plan_training
 from zerosum.capacity.page import paper_runs
@@ -258,3 +260,29 @@ def test_the_command_prints_the_plan_and_its_json(zero: Command) -> None:
 def test_the_help_names_every_kind_of_gpu(zero: Command) -> None:
     text = zero("plan", "--help").words
     assert all(kind in text for kind in gpu_kinds())
+
+
+def lines_of(*words: Any, **options: Any) -> list[str]:
+    return plan_training(*words, **options).splitlines()
+
+
+def test_idle_gpus_are_named_with_a_remedy_that_helps() -> None:
+    (line,) = [line for line in lines_of("connect4", "", gpus=8, minutes=10) if line.startswith("  GPUs  ")]
+    found = re.fullmatch(
+        r"  GPUs +(\d+)% busy, because they wait for the (\w+): (--.+) makes that (\d+)%, and --gpus 1 .*", line
+    )
+    assert found is not None and int(found[1]) < 50 < 5 * int(found[4]) and int(found[4]) > int(found[1])
+    assert "training.workers=processes" in found[3]
+    overrides = ["training.workers=processes"]
+    lines = lines_of("connect4", "", gpus=8, minutes=10, overrides=overrides)
+    (better,) = [line for line in lines if " busy, because" in line]
+    assert int(better.split("%")[0].split()[-1]) > int(found[1]), "the remedy does what it says"
+    assert not any(" busy, because" in line for line in lines_of("paper", "chess", gpus=8))
+    assert not any(" busy, because" in line for line in lines_of("connect4", ""))
+
+
+def test_cores_follow_the_gpus() -> None:
+    assert "on 8 GPUs and 64 cores" in lines_of("paper", "chess", gpus=8)[0]
+    assert "on 2 GPUs and 16 cores" in lines_of("paper", "chess", gpus=2)[0]
+    assert "on 2 GPUs and 5 cores" in lines_of("paper", "chess", gpus=2, cpus=5)[0]
+    assert f"on {num_cores()} cores" in lines_of("connect4", "")[0]

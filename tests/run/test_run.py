@@ -130,7 +130,7 @@ def test_a_signal_stops_cleanly(tmp_path: Path, number: signal.Signals) -> None:
             wait_until(process, lambda: len(list_checkpoints(run / "checkpoints")) > 1)
         process.send_signal(number)
         rest, _ = process.communicate()
-    assert process.returncode == 0, rest
+    assert process.returncode == 128 + number, rest
     assert rest.splitlines()[-1].startswith("Stopped. To go on from here: ")
     assert rest.splitlines()[-1].endswith(f"zerosum train tictactoe --run {run}")
     assert "Traceback" not in rest

@@ -445,7 +445,7 @@ def test_no_worker_outlives_the_run(game: str, tmp_path: Path, is_killed: bool) 
         else:  # Ctrl-C in a terminal reaches all processes
             os.killpg(process.pid, 2)
         process.wait()
-        assert process.returncode == (-9 if is_killed else 0)
+        assert process.returncode == (-9 if is_killed else 128 + 2)
         wait_until(lambda: num_alive() == 0)
 
 

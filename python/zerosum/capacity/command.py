@@ -10,7 +10,7 @@ from zerosum.base.errors import SettingsError
 from zerosum.base.settings import num_cores, require_known
 from zerosum.capacity import page
 from zerosum.capacity.assumptions import assumed, figures_name, recorded
-from zerosum.capacity.plan import Machine, Plan
+from zerosum.capacity.plan import CORES_A_GPU, Machine, Plan
 from zerosum.capacity.work import searched_plies
 from zerosum.evaluators.device import num_devices, uses_gpu
 from zerosum.games import make
@@ -39,7 +39,7 @@ def plan_training(
         preset: A preset's name, or "" for the game's defaults.
         game: The game, as `make` takes it; "" for the game of the preset's name.
         gpus: GPUs of a machine.
-        cpus: Cores of a machine; those of this one if not given.
+        cpus: Cores of a machine; if not given `CORES_A_GPU` for each GPU, and without GPUs those of this machine.
         gpu: Kind of GPU, a name of `gpu_kinds()`.
         num_machines: Number of machines.
         num_learners: Devices that learn; `learner.num_devices` if not given.
@@ -80,7 +80,8 @@ def plan_training(
     # The settings check that a batch can be shared.
     learner = dataclasses.replace(config.learner, num_devices=num_learners)
     config = dataclasses.replace(config, learner=learner)
-    machine = Machine(gpus, cpus or num_cores(), num_machines, num_learners)
+    usual_cpus = CORES_A_GPU * gpus if gpus and seconds is None else num_cores()
+    machine = Machine(gpus, cpus or usual_cpus, num_machines, num_learners)
     plan = Plan.of(config, rules, machine, numbers.values)
     write = page.as_json if as_json else page.page
     return write(plan, numbers, price=price)

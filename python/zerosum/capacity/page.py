@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from typing import Any
 
 from zerosum.capacity.assumptions import Sourced, figures_name, recorded_figures
-from zerosum.capacity.plan import Plan
+from zerosum.capacity.plan import BUSY, Plan
+from zerosum.capacity.remedy import remedy_for
 from zerosum.games import make
 from zerosum.network import NetworkShape
 from zerosum.network.weights import num_operations
@@ -85,6 +87,7 @@ def _summary(plan: Plan, price: float | None) -> Iterator[str]:
     yield f"  {unit:<14}{duration(plan.seconds)}" + ("" if price is None else f", cost {plan.cost(price):,.0f}")
     if config.training.clock == "wall":
         yield f"  limit         {plan.limit.name} ({plan.limit.what})"
+        yield from _idle_gpus(plan)
     yield (
         f"  games         {plan.games:,.0f} of {work.plies:.0f} searched plies, {plan.games_a_minute:,.1f} a"
         f" {minutes_word(config.training).removesuffix('s')}"
@@ -95,6 +98,22 @@ def _summary(plan: Plan, price: float | None) -> Iterator[str]:
         f"  disk          {work.game_bytes:,.0f} bytes a game, {work.checkpoint_bytes / 1e6:,.1f} MB a checkpoint,"
         f" {total_bytes / 1e9:,.2f} GB in all"
     )
+
+
+def _idle_gpus(plan: Plan) -> Iterator[str]:
+    """What would give idle GPUs more to do, with the result."""
+    share = plan.busy_share("GPUs") if plan.machine.gpus else 1.0
+    if share >= BUSY:
+        return
+    remedy, words = remedy_for(plan), list[str]()
+    if remedy is not None:
+        after = remedy.plan.busy_share("GPUs")
+        words.append(f"{remedy.words} makes that {after:.0%}")
+    fewer = max(math.ceil(share * plan.machine.gpus), 1)
+    if fewer < plan.machine.gpus and (remedy is None or after < BUSY):
+        words.append(f"--gpus {fewer} would be as quick as now")
+    then = f": {', and '.join(words)}" if words else ""
+    yield f"  GPUs          {share:.0%} busy, because they wait for the {plan.limit.name}{then}"
 
 
 def _loads(plan: Plan) -> Iterator[str]:

@@ -20,6 +20,10 @@ from zerosum.run.workers import plays_in_processes
 
 MOST_LEARNERS, MOST_ACTORS = 64, 5000
 """The paper's machines for learning and for self-play."""
+BUSY = 0.5
+"""Share of use from which GPUs count as busy."""
+CORES_A_GPU = 8
+"""Cores of a machine for each of its GPUs, unless they are given."""
 GAMES_A_WORKER = 512
 """Games of a worker at a time on a GPU, unless the settings say it."""
 
@@ -136,6 +140,11 @@ class Plan:
     def limit(self) -> Load:
         """The resource that a position takes longest."""
         return max(self.loads(), key=lambda load: load.seconds)
+
+    def busy_share(self, name: str) -> float:
+        """Share of the time in which the resource of this name is used."""
+        (load,) = (load for load in self.loads() if load.name == name)
+        return load.seconds / self.limit.seconds
 
     @property
     def seconds_a_position(self) -> float:

@@ -20,7 +20,10 @@ def plan(
     game: Annotated[str, typer.Option(help=f"{GAME_HELP} The preset's game by default.", show_default=False)] = "",
     gpus: Annotated[int, typer.Option(min=0, help="GPUs of a machine.")] = 0,
     cpus: Annotated[
-        int | None, typer.Option(min=1, help="Cores of a machine; this one's by default.", show_default=False)
+        int | None,
+        typer.Option(
+            min=1, help="Cores of a machine; by default 8 for each GPU, or this one's without GPUs.", show_default=False
+        ),
     ] = None,
     gpu: Annotated[str, typer.Option(help="The kind of GPU: a100, h100, l4, rtx4090 or t4.")] = "a100",
     machines: Annotated[int, typer.Option(min=1, help="Number of machines.")] = 1,

@@ -12,6 +12,9 @@ from zerosum.cli.application import app
 from zerosum.cli.progress import Progress
 from zerosum.cli.words import GameArgument, Json, Position, seed_option
 
+DOUBTFUL = 3
+"""The exit status for a game that breaks no rule but raises a doubt."""
+
 
 @app.command(epilog="Example: `zerosum games --json`")
 def games(json: Json = False) -> None:
@@ -88,7 +91,10 @@ def check_game(
     games: Annotated[int, typer.Option(min=1, help="Random games to play.")] = 100,
     seed: Annotated[int, seed_option("the random moves")] = 0,
 ) -> None:
-    """Check every rule of the protocol in random games, and show results that only the game's author can judge."""
+    """Check every rule of the protocol in random games, and show results that only the game's author can judge.
+
+    A doubt has the exit status 3, a broken rule 2.
+    """
     from zerosum.games import Rules, adopt
     from zerosum.games import check_game as check
     from zerosum.games.findings import report_lines
@@ -106,3 +112,5 @@ def check_game(
     if rules.is_python:
         remark = policy_remark(new_config(rules, game).network, NetworkShape.of(rules.spec))
         print(end=f"\n{remark}\n" if remark else "")
+    if report.doubts:
+        raise typer.Exit(DOUBTFUL)

@@ -1,4 +1,4 @@
-"""Commands about one run: `evaluate`, `info`, `export`, `trust`."""
+"""Commands about one run: `evaluate`, `info`, `clean`, `export`, `trust`."""
 
 from __future__ import annotations
 
@@ -77,6 +77,19 @@ def info(
     named = runs_directory() / run
     found = named if has_only_records(named) and not Path(run).exists() else require_network(run)
     describe(found, write=silent if json else print, write_json=print if json else silent)
+
+
+@app.command(epilog="Example: `zerosum clean runs/connect4 --checkpoints 10 --dry-run`")
+def clean(
+    run: Annotated[str, typer.Argument(help="A run, by its path or its name.", show_default=False)],
+    checkpoints: Annotated[int, typer.Option(min=1, help="Number of newest checkpoints that stay.")] = 5,
+    dry_run: Annotated[bool, typer.Option("--dry-run", metavar="", help="Only list the files.")] = False,
+) -> None:
+    """Remove old checkpoints, sealed journals and damaged files of a run. Its games stay."""
+    from zerosum.play.runs import run_to_write
+    from zerosum.run.cleaning import clean as clean_run
+
+    clean_run(run_to_write(Path(run)), num_checkpoints=checkpoints, is_dry=dry_run)
 
 
 @app.command(epilog="Example: `zerosum export runs/connect4 net.onnx`")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from zerosum.cli.application import app
-from zerosum.cli.words import GAME_HELP, Overrides, say, seed_option
+from zerosum.cli.words import GAME_HELP, Overrides, leave_at_signal, say, seed_option
 
 PRESETS = sorted(path.stem for path in (Path(__file__).parents[1] / "presets").glob("*.toml"))
 
@@ -129,7 +129,7 @@ def train(
         print_plan(game, directory, preset=preset, asked=asked)
         return
     if repeat == 1:
-        train_run(
+        stopped = train_run(
             game,
             directory,
             preset=preset,
@@ -139,12 +139,14 @@ def train(
             cluster=cluster,
             store=store,
         )
+        leave_at_signal(stopped)
         return
     runs = [directory.with_name(f"{directory.name}-{number}") for number in range(1, repeat + 1)]
     for number, path in enumerate(runs):
         # An existing run keeps its seed.
         own = None if (path / "config.toml").exists() else (seed or 0) + number
-        train_run(game, path, preset=preset, minutes=minutes, seed=own, overrides=overrides, cluster=cluster)
+        stopped = train_run(game, path, preset=preset, minutes=minutes, seed=own, overrides=overrides, cluster=cluster)
+        leave_at_signal(stopped)
     print(f"All {repeat} runs together on one page: {command_text('report', *runs)}")
 
 

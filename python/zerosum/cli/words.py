@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -76,6 +77,12 @@ def require_target(file: Path, suffix: str = "") -> None:
         raise SettingsError(f"{file} is a folder: name a file in it.")
     if file.exists() and suffix not in ("", file.suffix.lower()):
         raise SettingsError(f"{file} exists and does not end in {suffix}, so it stays as it is: name another file.")
+
+
+def leave_at_signal(stopped: signal.Signals | None) -> None:
+    """End the command with 128 plus the number of the signal that stopped its work, as a shell reports it."""
+    if stopped is not None:
+        raise typer.Exit(128 + stopped)
 
 
 def say(sentence: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from zerosum.base.errors import GameError
+from zerosum.games.board_in_text import board_picture
 from zerosum.games.findings import GameReport, doubts, planes_text
 from zerosum.games.perspective import Turns
 from zerosum.games.python_game import MISTAKES, Game, adopt, as_planes, place_error, start_error
@@ -60,6 +61,8 @@ class _Check:
         self.finals: dict[float, str] = {}
         self.views: dict[int, tuple[str, str]] = {}
         self.last_movers: dict[tuple[int, bool], int] = {}  # decided games by (who moved last, the first player won)
+        self.passes: dict[int, list[State]] = {}  # positions whose mover alone was changed, by action
+        self.num_returning = 0  # games that max_plies ended in which a position came back
         self.num_positions = self.longest = self.num_capped = self.moves_twice = 0
 
     def run(self, num_games: int, seed: int, on_game: Callable[[int, int], None]) -> GameReport:
@@ -72,6 +75,7 @@ class _Check:
             if rules.spec.symmetries and rules.num_starts == 1:
                 _check_symmetry(rules, moves, rules.spec.symmetries[number % len(rules.spec.symmetries)])
             on_game(number + 1, num_games)
+        picture = board_picture(rules, rules.initial_state())
         return GameReport(
             num_games=num_games,
             num_positions=self.num_positions,
@@ -83,6 +87,7 @@ class _Check:
             finals=self.finals,
             views=self.views,
             microseconds={},
+            drawn_shape=None if picture is None else rules.spec.board_shape,
         )
 
     def _play(self, generator: random.Random, reader: random.Random) -> list[int]:
@@ -93,7 +98,8 @@ class _Check:
         else:
             state, seen = _start(game, rules), rules.initial_state()
         moves: list[int] = []
-        mover = 0
+        mover, earlier = 0, list[tuple[Any, State, str]]()
+        looks: dict[str, int] = {}
         shown_ply = generator.randrange(4, 12)
         while True:
             self.num_positions += 1
@@ -102,13 +108,20 @@ class _Check:
             if not legal:
                 break
             mover = rules.player(seen)
-            if rules.is_python and len(moves) == shown_ply and mover not in self.views:
+            if rules.is_python:
+                look = _look(game, state)
+                looks[look] = looks.get(look, 0) + 1
+                if len(earlier) < _ASKED_AGAIN:
+                    earlier.append((state, seen, look))
+            if rules.is_python and len(moves) >= shown_ply and mover not in self.views and rules.planes(seen).any():
                 self.views[mover] = rules.draw(seen), planes_text(rules, seen)
                 shown_ply += 1
             action = generator.choice(legal)
             _check_swapped(game, rules, state, action)
             after, then = _check_play(game, rules, state, action), rules.play(seen, action)
             if rules.is_python and rules.outcome(then) is None:
+                if _changes_only_the_mover(rules, seen, then):
+                    self.passes.setdefault(action, []).append(seen)
                 players = mover, rules.player(then)
                 self.moves_twice += players[0] == players[1]
                 self.turns.see(seen, then, planes=(rules.planes(seen), rules.planes(then)), players=players)
@@ -119,12 +132,72 @@ class _Check:
         self.results[result] = self.results.get(result, 0) + 1
         self.finals.setdefault(result, rules.draw(seen))
         self.longest = max(self.longest, len(moves))
+        for asked, shown, look in earlier:
+            _check_again(game, rules, asked, shown, look)
         if rules.is_soft_ending(seen) and len(moves) >= rules.spec.max_plies:
             self.num_capped += 1
+            self.num_returning += max(looks.values(), default=0) > 1
         elif result:
             key = mover, result > 0
             self.last_movers[key] = self.last_movers.get(key, 0) + 1
         return moves
+
+
+_ASKED_AGAIN = 20
+"""First positions of a game that are asked again at its end."""
+
+
+def _look(game: Game[Any] | Rules, state: Any) -> str:
+    """Everything that a game answers about a position, as text."""
+    try:
+        outcome = game.outcome(state)
+        legal = [] if outcome is not None else [operator.index(action) for action in game.legal_actions(state)]
+        player = None if outcome is not None else game.player(state)
+        planes = as_planes(game.planes(state))
+        return f"{outcome} {player} {sorted(legal)} {hash(planes.tobytes())} {game.draw(state)}"
+    except MISTAKES:
+        return ""  # `_check_position` reports it with its place
+
+
+def _check_again(game: Game[Any] | Rules, rules: Rules, state: Any, seen: State, before: str) -> None:
+    """A position must answer after other positions as it did before them: it is the whole of a game's state."""
+    if _look(game, state) == before:
+        return
+    names = ("outcome", "player", "legal_actions", "planes", "draw")
+    raise place_error(
+        rules.spec.name,
+        game.draw,
+        state,
+        GameError(
+            f"asked again at the end of the game, {_changed_answer(game, rules, state, seen, names)} answers something"
+            " else about this position than when it was played: a method may read nothing but its argument"
+        ),
+    )
+
+
+def _changed_answer(game: Game[Any] | Rules, rules: Rules, state: Any, seen: State, names: tuple[str, ...]) -> str:
+    """The method whose answer differs from the one that was remembered."""
+    for name in names:
+        now, then = getattr(game, name)(state), getattr(rules, name)(seen)
+        if name == "planes":
+            is_same = not (as_planes(now) != then).any()
+        else:
+            is_same = sorted(now) == sorted(then) if name == "legal_actions" else now == then
+        if not is_same:
+            return f"{name}(state)"
+    return "a method"
+
+
+def _changes_only_the_mover(rules: Rules, before: State, after: State) -> bool:
+    """Whether a move leaves the board as it was, and only the other player is to move."""
+    if rules.player(before) == rules.player(after) or rules.legal_actions(before) != rules.legal_actions(after):
+        return False
+    planes = rules.planes(before), rules.planes(after)
+    return rules.draw(before) == rules.draw(after) or Turns.are_same_board(*planes, names=_plane_names(rules))
+
+
+def _plane_names(rules: Rules) -> list[str]:
+    return [plane.name for plane in rules.spec.planes]
 
 
 def _start(game: Game[Any] | Rules, rules: Rules) -> Any:

@@ -18,6 +18,7 @@ __all__ = ["GameReport", "doubts", "planes_text", "report_lines"]
 _ENOUGH = 5
 """Smallest number of moves or games of a kind that supports a doubt."""
 _PLANES_SHOWN = 8
+_PASSES_SHOWN = 3
 _SLOW_MICROSECONDS = 200
 """CPU-time of a new position at which the game takes most of a training's time."""
 _OF_A_POSITION = ("play", "player", "outcome", "legal_actions", "planes")
@@ -46,6 +47,8 @@ class GameReport:
     """By player to move, a position of a game as text and its planes as text."""
     microseconds: dict[str, float] = field(compare=False)
     """Mean CPU-time of a call by method of a game written in Python; empty for a game of the core."""
+    drawn_shape: tuple[int, int] | None = None
+    """Rows and columns of the board that a browser draws; None if it shows the text of `draw`."""
 
 
 class Seen(Protocol):
@@ -56,23 +59,33 @@ class Seen(Protocol):
     results: dict[float, int]
     last_movers: dict[tuple[int, bool], int]
     num_capped: int
+    num_returning: int
+    passes: dict[int, list[State]]
 
 
 def doubts(seen: Seen) -> Iterator[str]:
     """A sentence for each property that is a mistake in most games."""
+    yield from _about_passes(seen)
     yield from _about_ends(seen)
     yield from _about_planes(seen.rules, seen.turns)
 
 
 def _about_ends(seen: Seen) -> Iterator[str]:
     num_games, cap = sum(seen.results.values()), seen.rules.spec.max_plies
+    returning = ""
+    if 2 * seen.num_returning > seen.num_capped:
+        returning = (
+            f" In {seen.num_returning} of them a position came back, so more plies may not end them: can a move be made"
+            " again that was made before, or be taken back?"
+        )
     if seen.num_capped == num_games:
         yield (
             f"Every game hit max_plies = {cap}: outcome(state) was None in each last position. Does the game end by its"
-            " rules?"
+            f" rules?{returning}"
         )
     elif 2 * seen.num_capped > num_games:
-        yield f"{seen.num_capped} of {num_games} games hit max_plies = {cap} and count as draws. Is that enough plies?"
+        question = returning or " Is that enough plies?"
+        yield f"{seen.num_capped} of {num_games} games hit max_plies = {cap} and count as draws.{question}"
     decided = seen.last_movers
     for first_won, winner in ((True, 0), (False, 1)):
         by_last = [decided.get((mover, first_won), 0) for mover in (0, 1)]
@@ -82,6 +95,18 @@ def _about_ends(seen: Seen) -> Iterator[str]:
                 f" {by_last[1]} after one of player 1. Is outcome(state) the result of player 0, not of the player to"
                 " move or the player who moved last?"
             )
+
+
+def _about_passes(seen: Seen) -> Iterator[str]:
+    """Actions that leave everything as it was, but for the player to move."""
+    rules = seen.rules
+    for action, states in sorted(seen.passes.items(), key=lambda item: len(item[1]), reverse=True)[:_PASSES_SHOWN]:
+        text = rules.action_text(states[0], action)
+        yield (
+            f"Action {action} ({text!r}) changed nothing but the player to move, in {len(states)} moves. Is it a pass?"
+            f" If not, play(state, {action}) forgets something, or it should not be legal here:\n"
+            f"{_indented(rules.draw(states[0]))}"
+        )
 
 
 def _about_planes(rules: Rules, turns: Turns) -> Iterator[str]:
@@ -149,6 +174,14 @@ def report_lines(name: str, report: GameReport) -> Iterator[str]:
     yield _profile(report)
     for doubt in report.doubts:
         yield f"\nDOUBT: {doubt}"
+    if report.drawn_shape is not None:
+        rows, columns = report.drawn_shape
+        yield f"A browser draws the text of draw(state) as a board of {rows} rows and {columns} columns."
+    else:
+        yield (
+            "A browser shows draw(state) as text, because it does not find a board in it (docs/own-game.md has what it"
+            " looks for); moves are chosen from a list."
+        )
     yield "\nOnly you can tell whether the rules are those that you mean."
     for result, board in sorted(report.finals.items(), reverse=True):
         what = f"Player {int(result < 0)} won here" if abs(result) == 1 else f"Player 0's result is {result:g} here"

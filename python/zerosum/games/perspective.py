@@ -44,6 +44,16 @@ class Turns:
         self.counts[key] = self.counts.get(key, 0) + 1
         self.examples.setdefault(key, (before, after))
 
+    @staticmethod
+    def are_same_board(before: Planes, after: Planes, *, names: Sequence[str]) -> bool:
+        """Whether two positions have the same board, seen by the same player or each by its own."""
+        if not (before != after).any():
+            return True
+        order = list(range(len(names)))
+        for own, opponent in _pairs(names):
+            order[own], order[opponent] = opponent, own
+        return any(np.array_equal(after, image) for image in _images(before[order]))
+
     def _turned(self, before: Planes, after: Planes) -> bool | None:
         if not self.pairs:
             return None

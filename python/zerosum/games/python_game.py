@@ -244,10 +244,13 @@ def adopt(game: Game[Any], *, source: str | None = None) -> CoreGame:
     """
     if isinstance(game, type):
         raise GameError(f"{game.__name__} is a class, expected an object of it: {game.__name__}().")
-    for attribute in (*ATTRIBUTES, *METHODS):
-        if not hasattr(game, attribute):
-            kind = "attribute" if attribute in ATTRIBUTES else "method"
-            raise GameError(f"{type(game).__name__} has no {kind} {attribute!r}: the Game protocol requires it.")
+    missing = {
+        kind: [repr(name) for name in names if not hasattr(game, name)]
+        for kind, names in (("attribute", ATTRIBUTES), ("method", METHODS))
+    }
+    if parts := [f"{kind}{'s' * (len(names) > 1)} {', '.join(names)}" for kind, names in missing.items() if names]:
+        them = "it" if sum(map(len, missing.values())) == 1 else "them"
+        raise GameError(f"{type(game).__name__} has no {' and no '.join(parts)}: the Game protocol requires {them}.")
 
     def read(name: str, reader: Callable[[Any], ValueT], expected: str, default: Any = None) -> ValueT:
         value = getattr(game, name, default)

@@ -273,6 +273,11 @@ def list_checkpoints(directory: Path) -> list[Path]:
     return sorted((path for path in paths if _FILE_NAME.fullmatch(path.name)), key=_step)
 
 
+def checkpoint_files(path: Path) -> list[Path]:
+    """The existing files of the checkpoint whose JSON is `path`, the JSON first."""
+    return [file for file in (path, _part_path(path, "weights"), _part_path(path, "learner")) if file.exists()]
+
+
 def mark_best(directory: Path, step: int | None) -> None:
     """Let the checkpoint of this step play, whatever newer ones are saved; None lets the newest play.
 
@@ -396,10 +401,9 @@ def _read_twice(path: Path) -> Checkpoint:
 def set_aside(path: Path, reason: str) -> str:
     """Rename the files of the checkpoint whose JSON is `path` to `*.damaged`; return a message with `reason`."""
     renamed = []
-    for file in (path, _part_path(path, "weights"), _part_path(path, "learner")):
-        if file.exists():
-            os.replace(file, f"{file}.damaged")
-            renamed.append(f"{file.name}.damaged")
+    for file in checkpoint_files(path):
+        os.replace(file, f"{file}.damaged")
+        renamed.append(f"{file.name}.damaged")
     sync_directory(path.parent)
     return f"{reason} It was set aside as {', '.join(renamed)}."
 

@@ -1,4 +1,4 @@
-"""The metrics of a run: a table (`metrics.csv`), and the same rows as TensorBoard events.
+"""The metrics of a run: a table (`metrics.csv`), the same rows as TensorBoard events, the newest one for Prometheus.
 
 Rows are appended one at a time. Readers skip rows that a kill cut off or a disk damaged; a training removes and reports
 them.
@@ -18,6 +18,7 @@ from typing import Any
 from zerosum.base.errors import DataError
 from zerosum.base.files import Lines, append_line, read_lines, repair_lines, replace_durably, writing
 from zerosum.run.core_use import SHARES, CoreUse
+from zerosum.run.prometheus import write_prometheus
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ class Metrics:
             if self._events is None:
                 self._events = _EventFile(self._directory / "tensorboard")
             self._events.add(row)
+            write_prometheus(self._directory, row)
 
     def close(self) -> None:
         """Close the file of events, if it is open. All rows are written before."""

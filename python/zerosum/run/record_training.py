@@ -284,11 +284,11 @@ class RecordTraining:
         return "\n".join(
             [
                 held_out_table(lines),
+                *filter(None, [self._measures.words_on_cores()]),
                 f"Done in {self._budget.elapsed_s / 60:.1f} {minutes_word(budget)}. To measure it: {evaluate}",
                 f"To play it: {play}",
                 f"To go on by self-play: {go_on}",
                 *([f"The network of step {step:,} {summary}."] if summary else []),
-                *filter(None, [self._measures.words_on_cores()]),
             ]
         )
 

@@ -277,7 +277,7 @@ class SelfplayTraining:
                 go_on = train_text(self._config, self._directory)
                 here = f"the checkpoint of step {self._saved_step:,}" if self._is_deterministic else "here"
                 stopped = f"Stopped. To go on from {here}: {go_on}"
-                self._report("\n".join(filter(None, [stopped, self._measures.words_on_cores()])))
+                self._report("\n".join(filter(None, [self._measures.words_on_cores(), stopped])))
             else:
                 self._report(self._last_words())
 
@@ -532,7 +532,7 @@ class SelfplayTraining:
         step = self._playing.step
         summary = self._measures.strength.summary(step)
         network = f"The network of step {step:,} {summary}." if summary else ""
-        return "\n".join(filter(None, [f"Done. {commands}", network, self._measures.words_on_cores()]))
+        return "\n".join(filter(None, [self._measures.words_on_cores(), f"Done. {commands}", network]))
 
     def _report_progress(self) -> None:
         """Write a row of metrics and report it."""

@@ -57,7 +57,7 @@ def train(
     cluster: str = "",
     store: str = "",
     report: Report = print,
-) -> None:
+) -> signal.Signals | None:
     """Train an agent for a game in a run directory, from nothing or from where the run stopped.
 
     Args:
@@ -77,6 +77,9 @@ def train(
         store: Address of a copy of the run in object storage, `s3://BUCKET/PREFIX`, kept up to date during the
             training. "" for where the run was stored before, if anywhere; "none" to store it no longer.
         report: Gets the progress, line by line.
+
+    Returns:
+        The signal that stopped the training, which is saved and goes on by the same call; None if its budget is up.
 
     Raises:
         ZerosumError: an error that the user can correct, in a sentence.
@@ -118,6 +121,7 @@ def train(
                     SelfplayTraining(directory, given.rules, config, say, stop, cluster=connection, mirror=mirror).run()
             else:
                 RecordTraining(directory, given.rules, config, say, stop).run()
+        return stop.signal
 
 
 def require_torch() -> None:
@@ -179,16 +183,23 @@ def _repeatable_torch() -> Iterator[None]:
         torch.use_deterministic_algorithms(before)
 
 
+class _Stop(threading.Event):
+    """An event, and the signal that has set it."""
+
+    signal: signal.Signals | None = None
+
+
 @contextlib.contextmanager
-def _stop_on_signals() -> Iterator[threading.Event]:
+def _stop_on_signals() -> Iterator[_Stop]:
     """An event that Ctrl-C and SIGTERM set, to end the training cleanly; a second Ctrl-C ends it at once."""
-    stop = threading.Event()
+    stop = _Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
 
     def set_stop(number: int, frame: object) -> None:
         signal.signal(signal.SIGINT, previous[signal.SIGINT])
+        stop.signal = signal.Signals(number)
         stop.set()
 
     previous = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -17,7 +17,7 @@ CHECKPOINTS = "checkpoints"
 
 # Files of one machine or one process, and those that are made again from others.
 _LOCAL = {"holder.lock", "holder.json", "stop", "store.json", "cluster.json", "calibration.json"}
-_LOCAL_SUFFIXES = (".damaged", UNFINISHED, ".sqlite", "-journal")
+_LOCAL_SUFFIXES = (".damaged", ".prom", UNFINISHED, ".sqlite", "-journal")
 _LOCAL_DIRECTORIES = {"tensorboard", *STORES, CHECKPOINTS}
 
 
