@@ -65,7 +65,10 @@ def compare(
     ] = None,
     seed: Annotated[int, seed_option("openings")] = 0,
 ) -> None:
-    """Compare runs: their settings, their curves in one plot, and a match between them."""
+    """Compare runs: their settings, their curves in one plot, and a match between them.
+
+    Runs that differ only in their seeds are a group, and groups are compared by their means, with intervals.
+    """
     from zerosum.play.runs import require_run
     from zerosum.report.comparison import compare_runs
 

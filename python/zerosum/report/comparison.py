@@ -11,6 +11,7 @@ from zerosum.play.contestant import SearchContestant
 from zerosum.play.player import load_player
 from zerosum.report.page import write_page
 from zerosum.report.run_data import differing_settings, families, read_run
+from zerosum.report.seed_groups import group_lines
 from zerosum.run.strength import player_name
 
 OPENING_PLIES = 4
@@ -69,6 +70,8 @@ def compare_runs(
         if (line := run.held_out.newest("test") or run.held_out.newest("dev")) is not None:
             parts.append(f"held-out cross-entropy {line.cross_entropy:.3f}, value error {line.value_error:.3f}")
         write(printable(f"  {name}: {'; '.join(parts)}"))
+    for line in group_lines(runs):
+        write(printable(line))
     if out is not None:
         write_page(paths, out, has_probes=False, say=say)
         write(f"The curves are in {out}.")
