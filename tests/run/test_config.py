@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,10 +18,13 @@ from zerosum.base.settings import RETIRED
 from zerosum.games import adopt, make
 from zerosum.games.rules import with_options
 from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.network.weights import num_operations
+from zerosum.run import gpu_defaults
 from zerosum.run.config import (
     SECTIONS,
     asked_settings,
     changed,
+    configured_game,
     dump_config,
     load_config,
     load_preset,
@@ -29,6 +33,7 @@ from zerosum.run.config import (
     parse_overrides,
     preset_names,
 )
+from zerosum.run.defaults import default_settings
 from zerosum.run.run_directory import plan, write_config
 
 
@@ -142,6 +147,40 @@ def test_a_gpu_gets_a_larger_network(monkeypatch: pytest.MonkeyPatch) -> None:
     on_gpu = [new_config(make(name), name).network for name in ("chess", "tictactoe")]
     assert on_gpu[0].num_filters >= 2 * on_cpu[0].num_filters and on_gpu[0].num_blocks > on_cpu[0].num_blocks
     assert on_gpu[1] == on_cpu[1], "tic-tac-toe needs no more"
+
+
+def test_the_rates_of_a_gpu_are_those_that_were_measured() -> None:
+    for name, size, filters, measured in (("chess", 19, 256, 107e3), ("go9", 6, 96, 513e3)):
+        game = make(name)
+        planes = configured_game(game, new_config(game, name))
+        network = new_config(game, name, overrides=[f"network.num_blocks={size}", f"network.num_filters={filters}"])
+        operations = num_operations(network.network, NetworkShape.of(planes.spec))
+        rate = gpu_defaults.evaluations_per_second(operations, num_cores=16, num_gpus=1)
+        assert rate == pytest.approx(measured, rel=0.05)
+
+
+def test_the_budget_decides_the_size_on_a_gpu() -> None:
+    """More parameters, then more simulations; the rate falls with the width, and grows with the batch."""
+
+    def settings(game: str, minutes: float, num_gpus: int = 1) -> dict[str, dict[str, Any]]:
+        return default_settings(make(game), minutes=minutes, num_cores=16, num_gpus=num_gpus)
+
+    for game in ("chess", "shogi", "go9", "go19", "othello", "connect4"):
+        found = [settings(game, minutes) for minutes in (0.1, 1, 10, 60, 480, 10_000, 1_000_000)]
+        for name in ("num_blocks", "num_filters"):
+            sizes = [one["network"][name] for one in found]
+            assert sizes == sorted(sizes) and sizes[0] < sizes[-1]
+        simulations = [one["search"]["num_simulations"] for one in found]
+        assert simulations == sorted(simulations) and simulations[0] < simulations[-1] <= 800
+        for one in found:
+            assert one["selfplay"]["fast_simulations"] == pytest.approx(one["search"]["num_simulations"] / 5, abs=4)
+            filters, batch = one["network"]["num_filters"], one["learner"]["batch_size"]
+            assert batch == (1024 if filters >= 192 else 512)
+            expected = 2e-3 * 64 / filters * (batch / 256) ** 0.5
+            assert one["learner"]["learning_rate"] == pytest.approx(expected, rel=0.03)
+    assert settings("connect4", 10_000)["network"]["num_filters"] == 128, "its board is small"
+    assert settings("go19", 480, num_gpus=8)["network"]["num_filters"] > settings("go19", 480)["network"]["num_filters"]
+    assert settings("tictactoe", 480)["network"] == settings("tictactoe", 480, num_gpus=0)["network"]
 
 
 def test_each_gpu_gets_two_workers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,7 @@ def test_batches_made_ahead_are_those_of_their_steps(tmp_path: Path, monkeypatch
         learner.close()
         seen.append(fake.seen)
         assert fake.threads == {"batches" if is_on_gpu and not more else "MainThread"}
-        assert (learner.drawing_cpu_s > 0) == (is_on_gpu and not more)
+        assert (learner._drawer.cpu_s > 0) == (is_on_gpu and not more)
     for others in seen[1:]:
         np.testing.assert_array_equal(others, seen[0])
 

@@ -238,7 +238,7 @@ def words_on_preset(config: RunConfig, game: Rules) -> str:
     minutes = load_preset(preset, game=game.spec.name)["training"]["minutes"]
     return (
         f"These settings follow from the game's size and the budget. --preset {preset} has others for this game, made"
-        f" for {minutes:g} minutes."
+        f" for {minutes:g} minutes on a small machine without a GPU."
     )
 
 

@@ -14,6 +14,7 @@ from zerosum.games import Rules, measure_game
 from zerosum.games.rules import names_planes
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.weights import num_operations
+from zerosum.run.gpu_defaults import gpu_settings
 from zerosum.search.config import natural_noise_alpha
 from zerosum.selfplay import SelfplayConfig
 
@@ -25,8 +26,6 @@ LONG_GAMES_OPENING_PLIES = 10
 """Largest number of random opening moves in longer games, where games begin with them."""
 GO_OPENING_SHARE = 0.3
 """Share of games that begin with random moves in games whose squares have owners (7x7 Go, docs/log.md)."""
-GPU_FILTERS, GPU_BLOCKS = 128, 4
-"""Smallest number of filters on a GPU, and number of blocks before the board's size is added (not measured)."""
 PAPER_TEMPERATURE_PLIES = 30
 """Plies after which the paper's pseudocode stops drawing moves at random, in all of its games."""
 GO_TEMPERATURE_PLIES_PER_LINE = 1.75
@@ -45,7 +44,9 @@ OPERATIONS_PER_CPU_SECOND = 150e9
 144e9 in 9x9 Go with 4x48, 197e9 with 6x64."""
 
 
-def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str, dict[str, Any]]:
+def default_settings(
+    game: Rules, *, minutes: float, num_cores: int, num_gpus: int | None = None
+) -> dict[str, dict[str, Any]]:
     """The default settings for a game's size, a budget and a machine, by section.
 
     - Blocks: enough to see the whole board. Filters: as many as the budget can train (`_num_filters`).
@@ -59,33 +60,43 @@ def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str
       would lead to positions that no player reaches.
     - Planes: in Go they show chains with few liberties.
     - Ownership: a game whose squares have owners, Go, is learned with an ownership head.
-    - On a GPU the network is larger, because a small one costs nearly as much there.
+    - On a GPU the network is larger, as are batches; a very large budget has more simulations, too (`gpu_defaults.py`).
 
     Args:
         game: The game.
         minutes: The budget.
         num_cores: Cores that work for it; 1 for a budget in CPU-minutes.
+        num_gpus: GPUs that work for it; those of this machine if not given.
     """
+    if num_gpus is None:
+        num_gpus = num_devices() if uses_gpu() else 0
     size = measure_game(game)
     height, width = game.spec.board_shape
     is_small = height * width <= 16
     num_simulations = int(min(max(14 * size.legal_actions, 32), MOST_SIMULATIONS))
     fast_simulations = max(num_simulations // 5, 8)
-    opens, on_gpu, owners = size.plies <= LONGEST_OPENED_GAME, uses_gpu(), has_owners(game)
+    opens, owners = size.plies <= LONGEST_OPENED_GAME, has_owners(game)
     drawn_plies = GO_TEMPERATURE_PLIES_PER_LINE * height if owners else size.plies / 2
     network = {
-        "num_blocks": 2 if is_small else (GPU_BLOCKS if on_gpu else 2) + max(height, width) // 3,
+        "num_blocks": 2 if is_small else 2 + max(height, width) // 3,
         "policy_head": "planes" if game.spec.has_action_planes and not is_small else "dense",
         "ownership_head": owners,
     }
-    if is_small:
-        num_filters = min(FILTERS)
-    elif on_gpu:
-        num_filters = GPU_FILTERS
-    else:
-        simulations = num_simulations + fast_simulations * (1 / SelfplayConfig().full_search_share - 1)
-        num_filters = _num_filters(game, network, simulations=simulations, cpu_minutes=minutes * num_cores)
-    return {
+    per_position = num_simulations + fast_simulations * (1 / SelfplayConfig().full_search_share - 1)
+    num_filters, on_gpu = min(FILTERS), dict[str, dict[str, Any]]()
+    if num_gpus and not is_small:
+        on_gpu = gpu_settings(
+            game,
+            network,
+            simulations=num_simulations,
+            simulations_per_position=per_position,
+            seconds=60 * minutes,
+            num_cores=num_cores,
+            num_gpus=num_gpus,
+        )
+    elif not is_small:
+        num_filters = _num_filters(game, network, simulations=per_position, cpu_minutes=minutes * num_cores)
+    settings: dict[str, dict[str, Any]] = {
         "training": {"minutes": minutes, "planes": default_planes(game)},
         "search": {
             "num_simulations": num_simulations,
@@ -95,7 +106,7 @@ def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str
         },
         "selfplay": {
             # A run on a CPU measures the number of games; each GPU is busy with two large batches in turn.
-            **({"games_per_worker": 512, "num_workers": 2 * num_devices()} if on_gpu else {}),
+            **({"games_per_worker": 512, "num_workers": 2 * num_gpus} if num_gpus else {}),
             "temperature_plies": min(max(2, round(drawn_plies)), PAPER_TEMPERATURE_PLIES),
             "opening_share": 0.8 if opens else GO_OPENING_SHARE if owners else 0.0,
             "opening_plies": max(1, round(1.4 * size.plies)) if opens else LONG_GAMES_OPENING_PLIES,
@@ -104,6 +115,9 @@ def default_settings(game: Rules, *, minutes: float, num_cores: int) -> dict[str
         "network": {**network, "num_filters": num_filters},
         "strength": {"opening_plies": 1 if is_small else 2},
     }
+    for section, values in on_gpu.items():
+        settings[section] = {**settings.get(section, {}), **values}
+    return settings
 
 
 def default_planes(game: Rules) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -123,9 +124,9 @@ class RunLearner:
         return self._ended_cpu_s + self._learner.cpu_s
 
     @property
-    def drawing_cpu_s(self) -> float:
-        """CPU-seconds of the threads of this process that draw batches."""
-        return self._drawer.cpu_s
+    def clock_s(self) -> float:
+        """CPU-seconds of the thread that asks, and of the learner's own processes and threads."""
+        return time.thread_time() + self.cpu_s + self._drawer.cpu_s
 
     def step(self, window: ReplayWindow, *, progress: float) -> tuple[StepReport, Batch]:
         """One learner step, by a larger network if its stage has begun at `progress`, the used share of the budget.

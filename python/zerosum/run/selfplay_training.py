@@ -404,7 +404,7 @@ class SelfplayTraining:
 
     def _learn(self) -> None:
         """Make the due steps of one phase, then give self-play the new weights, unless a gate decides that."""
-        started, first_step = self._learners_clock(), self._learner.step_number
+        started, first_step = self._learner.clock_s, self._learner.step_number
         for _ in range(min(self._config.training.steps_per_phase, self._num_steps_due())):
             if self._is_over():
                 break
@@ -416,14 +416,10 @@ class SelfplayTraining:
                 self._batch = batch
             self._num_samples += self._config.learner.batch_size
         checkpoint = self._checkpoint()
-        self._learner_cpu_s += self._learners_clock() - started
+        self._learner_cpu_s += self._learner.clock_s - started
         self._learned_progress = self._budget.progress
         if self._learner.step_number > first_step and self._gate is None:
             self._play_with(checkpoint)
-
-    def _learners_clock(self) -> float:
-        """CPU-seconds of this thread, and of the learner's processes and threads."""
-        return time.thread_time() + self._learner.cpu_s + self._learner.drawing_cpu_s
 
     def _play_with(self, checkpoint: Checkpoint) -> None:
         """Give self-play a new network."""

@@ -19,6 +19,10 @@ from zerosum.run.defaults import default_settings
 
 PAGE_CORES = 2
 """Cores of the machine whose defaults the page has."""
+GPU_CORES = 16
+"""Cores beside the GPU of the page."""
+GPU_BUDGETS = {"10 minutes": 10.0, "an hour": 60.0, "a night (8 hours)": 480.0}
+GPU_GAMES = ("connect4", "othello", "chess", "shogi", "go9", "go19")
 HEAD = """\
 # Settings
 
@@ -37,7 +41,7 @@ defaults below. `--dry-run` prints the settings of a run without starting it.
 
 def page() -> str:
     """The text of the page."""
-    return "\n".join([HEAD, *_sections(), *_by_game(), *_presets()]) + "\n"
+    return "\n".join([HEAD, *_sections(), *_by_game(), *_on_a_gpu(), *_presets()]) + "\n"
 
 
 def _sections() -> Iterator[str]:
@@ -52,7 +56,7 @@ def _sections() -> Iterator[str]:
 def _by_game() -> Iterator[str]:
     """A table of `default_settings` by game, with the columns in which games differ."""
     found = {
-        name: _flat(default_settings(make(name), minutes=DEFAULT_MINUTES, num_cores=PAGE_CORES))
+        name: _flat(default_settings(make(name), minutes=DEFAULT_MINUTES, num_cores=PAGE_CORES, num_gpus=0))
         for name in core_game_names()
     }
     # A setting that some games leave alone has its general default there.
@@ -75,6 +79,33 @@ def _by_game() -> Iterator[str]:
     for number, game in enumerate(found):
         yield f"| {game} | {' | '.join(cells[number] for cells in columns.values())} |"
     yield ""
+
+
+def _on_a_gpu() -> Iterator[str]:
+    """A table of the defaults that differ on a GPU, by game and budget."""
+    yield "## Defaults on a GPU\n"
+    yield (
+        f"On a machine with a GPU a new run has a larger network and larger batches, here for one GPU and {GPU_CORES}"
+        " cores. The rates of self-play behind them were measured on one NVIDIA H100"
+        " ([RESULTS.md](../benches/RESULTS.md)); the sizes that they pay for, batches and learning rates are inferred"
+        " ([gpu_defaults.py](../python/zerosum/run/gpu_defaults.py)). On a smaller GPU take a smaller network, or a"
+        " larger budget. Presets with a game's name are made for two cores without a GPU.\n"
+    )
+    yield f"| game | {' | '.join(GPU_BUDGETS)} |"
+    yield f"|---|{'---|' * len(GPU_BUDGETS)}"
+    for game in GPU_GAMES:
+        cells = [_gpu_words(game, minutes) for minutes in GPU_BUDGETS.values()]
+        yield f"| {game} | {' | '.join(cells)} |"
+    yield ""
+
+
+def _gpu_words(game: str, minutes: float) -> str:
+    found = default_settings(make(game), minutes=minutes, num_cores=GPU_CORES, num_gpus=1)
+    network, search, learner = found["network"], found["search"], found["learner"]
+    return (
+        f"{network['num_blocks']}x{network['num_filters']}, {search['num_simulations']} simulations, batch"
+        f" {learner['batch_size']}, rate {learner['learning_rate']:g}"
+    )
 
 
 def _presets() -> Iterator[str]:
