@@ -188,8 +188,10 @@ class _DeviceNetwork:
         with torch.inference_mode():
             run = self._run_in_lane if self.network.device.type == "cuda" else self._run_at_once
             answer = run(leaves, start, stop, num_legal)
-        logits, values, wdl = np.split(answer, [num_legal, num_legal + stop - start])
-        return [logits, values, wdl.reshape(-1, 3)] if self.network.has_wdl else [logits, values]
+        outputs = [answer[:num_legal], answer[num_legal : num_legal + stop - start]]
+        if self.network.has_wdl:
+            outputs.append(answer[num_legal + stop - start :].reshape(-1, 3))
+        return outputs
 
     def _run_at_once(self, leaves: Leaves, start: int, stop: int, num_legal: int) -> NDArray[np.float32]:
         import torch
