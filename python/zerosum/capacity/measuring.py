@@ -16,7 +16,7 @@ from zerosum.base.settings import num_cores, to_mapping
 from zerosum.bench.selfplay_overhead import SIMULATIONS, bench_selfplay_overhead
 from zerosum.bench.untrained import evaluator_alone, on_gpu, untrained_checkpoint, untrained_evaluator
 from zerosum.capacity.assumptions import RANDOM_LENGTH, Sourced
-from zerosum.capacity.work import LEARNING_OPERATIONS, searched_plies
+from zerosum.capacity.work import searched_plies
 from zerosum.cluster.blocks import Block, opened, seal
 from zerosum.evaluators import UniformEvaluator
 from zerosum.evaluators.device import num_devices
@@ -24,7 +24,7 @@ from zerosum.games import Rules
 from zerosum.games.random_play import random_leaves
 from zerosum.learner import Learner
 from zerosum.network import NetworkShape
-from zerosum.network.weights import num_operations
+from zerosum.network.weights import LEARNING_OPERATIONS, num_operations
 from zerosum.replay import Batch, GameRecord, ReplayConfig, ReplayWindow
 from zerosum.replay.records import PlyFlag, RunningGame
 from zerosum.replay.shards import encode_shard

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from zerosum.capacity.assumptions import Assumptions
-from zerosum.capacity.work import LEARNING_OPERATIONS, Work, work_of
+from zerosum.capacity.work import Work, work_of
 from zerosum.games import Rules
+from zerosum.network.weights import LEARNING_OPERATIONS
 from zerosum.run.config import RunConfig
 from zerosum.run.selfplay_training import LONGEST_PHASE
 from zerosum.run.workers import plays_in_processes

@@ -11,8 +11,6 @@ from zerosum.network.weights import num_operations, num_parameters
 from zerosum.run.config import RunConfig
 from zerosum.run.solved import solved_games
 
-LEARNING_OPERATIONS = 3
-"""Operations of learning from a sample, forward and backward, in evaluations."""
 STATE_SIZES = {"sgd": 1, "adam": 2, "adamw": 2}
 """Numbers that an optimiser keeps for each weight."""
 

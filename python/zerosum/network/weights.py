@@ -22,6 +22,9 @@ NORM_EPSILON = 1e-5
 NORM_PARTS = ("weight", "bias", "running_mean", "running_var")
 """The arrays of a batch normalisation, with a number per filter: scale, shift, running mean and variance."""
 
+LEARNING_OPERATIONS = 3
+"""Operations of learning from a sample, forward and backward, in evaluations (`num_operations`)."""
+
 
 def weight_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple[int, ...]]:
     """Name and shape of every weight, in the order of the forward pass.

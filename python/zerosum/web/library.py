@@ -252,6 +252,8 @@ class Library:
             if key not in self._players:
                 player = load_player(network.path, game=game)
                 player.name = label
+                if player.is_on_gpu:
+                    player.make_ready()  # graphs are captured before anyone's clock runs
                 self._players[key] = player
                 if len(self._players) > self.limits.networks:
                     self._players.popitem(last=False)

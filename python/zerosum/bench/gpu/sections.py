@@ -21,12 +21,13 @@ from zerosum.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.games import Rules, make
 from zerosum.games.random_play import random_lines, state_of
 from zerosum.games.rules import Leaves
-from zerosum.learner import Learner
+from zerosum.learner import Learner, StepReport
 from zerosum.network import NetworkShape
-from zerosum.network.weights import num_operations
+from zerosum.network.weights import LEARNING_OPERATIONS, num_operations
 from zerosum.play.player import Player
+from zerosum.replay import ReplayWindow
 from zerosum.run.config import RunConfig, changed, configured_game, game_name, new_config
-from zerosum.run.learning import draw_batch, learn_step
+from zerosum.run.learning import RunLearner, draw_batch
 from zerosum.run.metrics import read_metrics
 from zerosum.run.training import train
 from zerosum.run.workers import choose_games, num_selfplay_workers
@@ -47,8 +48,8 @@ THREADS = 4
 """Threads that evaluate at once."""
 GAMES = 512
 """Games of a worker where the number of workers is set."""
-LEARNING_OPERATIONS = 3
-"""Operations of a learner's sample for one of an evaluation: forward, and backward for weights and for inputs."""
+FIRST_STEPS = 8
+"""Steps of a learner before it is timed: it allocates its buffers, captures a graph and draws batches ahead."""
 
 
 @dataclass(frozen=True)
@@ -194,24 +195,25 @@ def learner_section(trial: Trial) -> Iterator[Figure]:
             yield from _learning(trial, name, game, config, window)
 
 
-def _learning(trial: Trial, name: str, game: Rules, config: RunConfig, window: Any) -> Iterator[Figure]:
-    shape, size = NetworkShape.of(game.spec), config.learner.batch_size
-    weights = untrained_checkpoint(game, config).weights
-    learner = Learner(config.learner, config.network, shape, weights, device=config.training.device)
-    batch = draw_batch(window, game, config, targets=learner.targets, step=0)
-
-    def as_in_a_run() -> None:
-        learn_step(learner, window, game, config, progress=0.0)
-
-    as_in_a_run()
-    per_second = _times_per_second(as_in_a_run, seconds=trial.seconds(5.0))
-    ready = _times_per_second(lambda: learner.step(batch, progress=0.0), seconds=trial.seconds(3.0))
-    drawn = _times_per_second(
-        lambda: draw_batch(window, game, config, targets=learner.targets, step=1), seconds=trial.seconds(0.5)
-    )
+def _learning(trial: Trial, name: str, game: Rules, config: RunConfig, window: ReplayWindow) -> Iterator[Figure]:
+    shape, size, checkpoint = NetworkShape.of(game.spec), config.learner.batch_size, untrained_checkpoint(game, config)
+    of_run = RunLearner(game, config, _ignore, checkpoint, {}, {})
+    try:
+        per_second = _steps_per_second(lambda: of_run.step(window, progress=0.0)[0], trial.seconds(5.0))
+    finally:
+        of_run.close()
+    learner = Learner(config.learner, config.network, shape, checkpoint.weights, device=config.training.device)
+    targets = learner.targets
+    inputs = learner.prepare(draw_batch(window, game, config, targets=targets, step=0))
+    ready = _steps_per_second(lambda: learner.step(inputs, progress=0.0), trial.seconds(3.0))
+    started, num_drawn = time.perf_counter(), 0
+    while num_drawn == 0 or time.perf_counter() - started < trial.seconds(0.5):
+        draw_batch(window, game, config, targets=targets, step=num_drawn)
+        num_drawn += 1
+    draw_ms = 1000 * (time.perf_counter() - started) / num_drawn
     tflop = LEARNING_OPERATIONS * size * num_operations(config.network, shape) / 1e12
     about = {**network_settings(config), "batch_size": size, "steps_per_second_with_ready_batch": ready}
-    about |= {"milliseconds_to_draw_a_batch": 1000 / drawn, "positions": window.num_positions}
+    about |= {"milliseconds_to_draw_a_batch": draw_ms, "positions": window.num_positions}
     for metric, value, unit in (
         ("steps_per_second", per_second, "1/s"),
         ("samples_per_second", per_second * size, "1/s"),
@@ -219,6 +221,19 @@ def _learning(trial: Trial, name: str, game: Rules, config: RunConfig, window: A
         ("idle_share", max(1 - per_second / ready, 0.0), ""),
     ):
         yield Figure("learner", name, metric, value, unit, about)
+
+
+def _steps_per_second(step: Callable[[], StepReport], seconds: float) -> float:
+    """Learner steps a second, after some that are not counted; the last is complete on the device at the end."""
+    for _ in range(FIRST_STEPS):
+        report = step()
+    dict(report.measures)
+    started, number = time.perf_counter(), 0
+    while number == 0 or time.perf_counter() - started < seconds:
+        report = step()
+        number += 1
+    dict(report.measures)
+    return number / (time.perf_counter() - started)
 
 
 def analyse_section(trial: Trial) -> Iterator[Figure]:
@@ -314,15 +329,6 @@ def _positions(game: Rules, size: int) -> Leaves:
     """Positions of random games, repeated to this number: the time of an evaluation does not depend on them."""
     states = _states(game, min(size, 32))
     return game.encode((states * (size // len(states) + 1))[:size])
-
-
-def _times_per_second(act: Callable[[], object], *, seconds: float) -> float:
-    """How often an act is done in a second."""
-    started, number = time.perf_counter(), 0
-    while number == 0 or time.perf_counter() - started < seconds:
-        act()
-        number += 1
-    return number / (time.perf_counter() - started)
 
 
 def _ignore(_: str) -> None:
