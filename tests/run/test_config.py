@@ -183,11 +183,10 @@ def test_the_budget_decides_the_size_on_a_gpu() -> None:
     assert settings("tictactoe", 480)["network"] == settings("tictactoe", 480, num_gpus=0)["network"]
 
 
-def test_each_gpu_gets_two_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_and_games_are_measured_on_a_gpu_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("zerosum.run.defaults.uses_gpu", lambda: True)
-    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    monkeypatch.setattr("torch.cuda.device_count", lambda: 8)
-    assert new_config(make("chess"), "chess").selfplay.num_workers == 16
+    selfplay = new_config(make("chess"), "chess").selfplay
+    assert (selfplay.num_workers, selfplay.games_per_worker) == (None, None)
 
 
 def filters_of(game: str, minutes: float, *overrides: str, cores: int = 2) -> int:

@@ -12,17 +12,20 @@ from types import SimpleNamespace
 import pytest
 
 from runs_for_tests import SETTINGS
-from zerosum.evaluators import Evaluations, UniformEvaluator
+from zerosum.evaluators import Evaluations, EvaluatorConfig, UniformEvaluator
 from zerosum.games import make
 from zerosum.games.random_play import random_leaves
 from zerosum.games.rules import Leaves
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
+from zerosum.run import workers
+from zerosum.run.config import changed, new_config, parse_overrides
 from zerosum.run.training import train
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, calibration
 from zerosum.selfplay.calibration import (
     Busy,
     Calibration,
+    Rate,
     Setup,
     Work,
     batch_sizes,
@@ -30,10 +33,11 @@ from zerosum.selfplay.calibration import (
     evaluating,
     measure_rates,
     playing,
+    rates_one_by_one,
 )
 
 GAME = make("tictactoe")
-SETUP = Setup(host="here", num_cores=2, num_threads=2, backend="auto", device="auto")
+SETUP = Setup(host="here", num_cores=2, num_threads=2, num_games=None, backend="auto", device="auto")
 
 
 def test_the_smallest_of_nearly_the_best_rate_is_taken() -> None:
@@ -101,10 +105,87 @@ def test_all_workers_are_busy_at_a_time() -> None:
         assert busy.rate(work, seconds=0).per_second > 0
 
 
-def test_it_is_measured_once_a_machine_and_anew_where_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+class Device:
+    """A GPU: one batch at a time, each with a latency; a worker's own work takes as long as a part of it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, rate_of: Callable[[int, int], float]) -> None:
+        """`rate_of` is evaluations per second by the size of a batch and the number of workers."""
+        self.tried = list[tuple[int, int]]()
+
+        class At(Busy):
+            def rate(at, work: Work, *, seconds: float) -> Rate:  # noqa: N805
+                size = work(0)
+                self.tried += [(size, at._num_threads)] if seconds == 0 else []
+                return Rate(rate_of(size, at._num_threads), 1.0)
+
+        monkeypatch.setattr(calibration, "Busy", At)
+        monkeypatch.setattr(calibration, "make_evaluator", lambda *_, **__: UniformEvaluator())
+        monkeypatch.setattr(calibration, "playing", lambda *_, num_games, num_threads: lambda _: num_games)
+        monkeypatch.setattr(calibration, "num_cores", lambda: 16)
+        monkeypatch.setattr(EvaluatorConfig, "on_gpu", True)
+
+
+def go9_on_gpu(size: int, workers: int) -> float:
+    """Rates like those of Go 9x9 on an H100: the CPU limits few workers, and the interpreter lock many."""
+    return min(110_000 * workers * size / (size + 64), 1.2e6 * size / (size + 256)) * (0.9 if workers > 12 else 1)
+
+
+def test_a_gpu_gets_as_many_workers_as_keep_it_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    device = Device(monkeypatch, go9_on_gpu)
+    path = tmp_path / "calibration.json"
+
+    def measured(num_threads: int | None, num_games: int | None = None) -> Calibration:
+        config = SelfplayConfig(games_per_worker=num_games)
+        return calibrate(
+            path, GAME, small_checkpoint(), SearchConfig(), config, num_threads=num_threads, report=pytest.fail
+        )
+
+    found = measured(None)
+    assert (found.num_workers, found.batch_size) == (12, 1024)
+    assert found.worker_rates[12] >= 0.95 * max(go9_on_gpu(1024, n) for n in range(1, 33))
+    assert [workers for _, workers in device.tried if workers != 8] == [2, 2, 4, 4, 12, 12, 16, 16], "24 is not tried"
+    device.tried.clear()
+    assert measured(None) == found and not device.tried, "kept"
+    assert measured(4).num_workers is None and {workers for _, workers in device.tried} == {4}
+    device.tried.clear()
+    assert measured(None, num_games=64).batch_size == 64 and {size for size, _ in device.tried} == {64}
+
+
+def test_a_run_on_a_gpu_takes_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Device(monkeypatch, go9_on_gpu)
+    config = new_config(GAME, "tictactoe", overrides=["training.minutes=10000"])
+
+    def chosen(*overrides: str, **may: bool) -> tuple[int | None, int | None]:
+        asked = changed(config, parse_overrides(overrides))
+        found, _ = workers.measured(tmp_path, GAME, small_checkpoint(), asked, report=pytest.fail, **may)
+        return found.selfplay.num_workers, found.selfplay.games_per_worker
+
+    assert chosen() == (12, 1024)
+    assert chosen("selfplay.num_workers=3") == (3, 1024)
+    assert chosen("selfplay.games_per_worker=2048")[1] == 2048
+    assert chosen("selfplay.num_workers=3", "selfplay.games_per_worker=5") == (3, 5)
+    assert chosen("training.deterministic=true", "training.minutes=none", "training.steps=9") == (
+        None,
+        workers.DETERMINISTIC_GAMES,
+    )
+    assert chosen(may_add_workers=False)[0] is None, "the actors of a cluster have threads of their own"
+
+
+def test_a_device_that_is_slow_is_not_measured_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluator = Costly(lambda size: 0.02 * size, monkeypatch)
+    rates = rates_one_by_one((64, 128, 256, 512), lambda size: (evaluator.work(size), 1))
+    assert list(rates) == [64, 128] and evaluator.now < 25
+
+
+def small_checkpoint() -> Checkpoint:
+    """A network of tic-tac-toe."""
     network = NetworkConfig(num_blocks=0, num_filters=4)
     info = CheckpointInfo.describe(GAME.spec, network, step=0)
-    checkpoint = Checkpoint(info, initial_weights(network, info.shape, seed=0))
+    return Checkpoint(info, initial_weights(network, info.shape, seed=0))
+
+
+def test_it_is_measured_once_a_machine_and_anew_where_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoint = small_checkpoint()
     rates = iter([{16: 1.0, 32: 2.0}, {16: 3.0}, {16: 4.0}, {16: 5.0}])
     monkeypatch.setattr(calibration, "measure_rates", lambda *_, **__: next(rates))
     path, said = tmp_path / "calibration.json", list[str]()
@@ -117,7 +198,8 @@ def test_it_is_measured_once_a_machine_and_anew_where_damaged(tmp_path: Path, mo
     assert measured() == measured() == {16: 1.0, 32: 2.0}
     assert measured(num_threads=1) == {16: 3.0}
     assert not said
-    for damage, expected in (("{", {16: 4.0}), ('{"setup": {}, "rates": {"16": 0}}', {16: 5.0})):
+    none = '{"setup": {}, "rates": {"16": 0}, "worker_rates": {}}'
+    for damage, expected in (("{", {16: 4.0}), (none, {16: 5.0})):
         path.write_text(damage)
         assert measured(num_threads=1) == measured(num_threads=1) == expected
     assert said == [f"{path} is damaged, and is measured again."] * 2

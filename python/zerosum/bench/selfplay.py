@@ -13,8 +13,8 @@ from zerosum.bench.selfplay_slices import Playing
 from zerosum.bench.speed_up import speed_ups
 from zerosum.bench.untrained import evaluator_alone, network_settings, on_gpu, untrained_checkpoint
 from zerosum.games import Rules, measure_game
-from zerosum.run.config import changed, configured_game, game_name, new_config
-from zerosum.run.workers import choose_games, num_selfplay_workers, plays_in_processes
+from zerosum.run.config import configured_game, game_name, new_config
+from zerosum.run.workers import measured, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay.calibration import Busy
 
 SIMULATIONS_A_MOVE = 800
@@ -31,10 +31,10 @@ def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[s
     """
     config = new_config(game, game_name(name), overrides=overrides)
     game = configured_game(game, config)
-    workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
     with tempfile.TemporaryDirectory() as directory:
-        num_games, _ = choose_games(Path(directory), game, untrained_checkpoint(game, config), config, report=print)
-    config = changed(config, {"selfplay": {"games_per_worker": num_games}})
+        config, _ = measured(Path(directory), game, untrained_checkpoint(game, config), config, report=print)
+    workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
+    num_games = config.selfplay.games_per_worker
     best, alone = evaluator_alone(game, config)
     slice_s = seconds / (6 * ROUNDS)
     effort = config.selfplay.efforts(config.search).at(0.0)

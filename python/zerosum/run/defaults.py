@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from zerosum.evaluators.device import num_devices, uses_gpu
+from zerosum.evaluators.device import uses_gpu
 from zerosum.games import Rules, measure_game
 from zerosum.games.rules import names_planes
 from zerosum.network import NetworkConfig, NetworkShape
@@ -105,8 +105,6 @@ def default_settings(
             **(GO_SEARCH if owners else {}),
         },
         "selfplay": {
-            # A run on a CPU measures the number of games; each GPU is busy with two large batches in turn.
-            **({"games_per_worker": 512, "num_workers": 2 * num_gpus} if num_gpus else {}),
             "temperature_plies": min(max(2, round(drawn_plies)), PAPER_TEMPERATURE_PLIES),
             "opening_share": 0.8 if opens else GO_OPENING_SHARE if owners else 0.0,
             "opening_plies": max(1, round(1.4 * size.plies)) if opens else LONG_GAMES_OPENING_PLIES,

@@ -14,7 +14,6 @@ networks, optimiser states, rating games and rows of metrics, bit for bit, excep
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import itertools
 import math
 import threading
@@ -44,7 +43,7 @@ from zerosum.run.forecast import measure
 from zerosum.run.gate import Gate
 from zerosum.run.learning import RunLearner, new_window, open_checkpoint
 from zerosum.run.measures import Measures, progress_line
-from zerosum.run.workers import choose_games, new_selfplay, num_selfplay_workers, plays_in_processes
+from zerosum.run.workers import measured, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
 from zerosum.selfplay.alpha_beta import depth_at, light_weight, weight_of
 from zerosum.selfplay.archive import ARCHIVED_GAMES, Archive
@@ -175,9 +174,13 @@ class SelfplayTraining:
 
     def _begin_selfplay(self, checkpoint: Checkpoint, first_game_id: int) -> None:
         """Make the evaluator and the workers, which continue the games in flight, and report them."""
-        config, game, report, cluster = self._config, self._game, self._report, self._cluster
+        game, report, cluster = self._game, self._report, self._cluster
+        config, why = measured(
+            self._directory, game, checkpoint, self._config, report=report, may_add_workers=cluster is None
+        )
         num_workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
-        num_games, why = choose_games(self._directory, game, checkpoint, config, report=report)
+        num_games = config.selfplay.games_per_worker
+        assert num_games is not None
         self._evaluator = make_evaluator(
             checkpoint,
             config.training.evaluator,
@@ -193,11 +196,11 @@ class SelfplayTraining:
         task = SelfplayTask(
             game=game,
             search=config.search,
-            config=dataclasses.replace(config.selfplay, games_per_worker=num_games),
+            config=config.selfplay,
             evaluator=self._evaluator,
             log=self._store,
             seed=config.training.seed,
-            settings_hash=config.selfplay_hash,
+            settings_hash=self._config.selfplay_hash,
             num_staggered=num_workers * num_trees(num_games) if staggers else 0,
             game_ids=itertools.count(first_game_id),
             network=lambda: self._playing,

@@ -11,7 +11,7 @@ from zerosum.games import Rules, measure_game
 from zerosum.games.source_files import OBJECT
 from zerosum.network import Checkpoint
 from zerosum.replay.records import RunningGame
-from zerosum.run.config import RunConfig
+from zerosum.run.config import RunConfig, changed
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
 from zerosum.selfplay.calibration import Calibration, calibrate
 from zerosum.selfplay.processes import SelfplayProcesses
@@ -26,7 +26,7 @@ SMALLER_BATCHES = (4, 8)
 
 
 def num_selfplay_workers(config: RunConfig) -> int:
-    """The number of workers: the setting, or else one per core.
+    """The number of workers: the setting, or else one per core (on a GPU `measured` sets it).
 
     A deterministic run has one worker: with several, the operating system decides which one ends a game first.
     """
@@ -52,28 +52,44 @@ def plays_in_processes(config: RunConfig, game: Rules) -> bool:
     return game.is_python and num_selfplay_workers(config) > 1 and not is_object
 
 
-def choose_games(
-    directory: Path, game: Rules, checkpoint: Checkpoint, config: RunConfig, *, report: Callable[[str], None]
-) -> tuple[int, str]:
-    """The number of games that a worker plays at a time, as set or measured, and the reason in words."""
-    if config.selfplay.games_per_worker is not None:
-        return config.selfplay.games_per_worker, ""
+def measured(
+    directory: Path,
+    game: Rules,
+    checkpoint: Checkpoint,
+    config: RunConfig,
+    *,
+    report: Callable[[str], None],
+    may_add_workers: bool = True,
+) -> tuple[RunConfig, str]:
+    """The settings with the number of games that a worker plays at a time, as set or measured, and the reason in words.
+
+    On a GPU the number of threads is set, too, unless `may_add_workers` is False.
+    """
+    selfplay, in_processes = config.selfplay, plays_in_processes(config, game)
+    on_gpu = config.training.evaluator.on_gpu
+    adds_workers = may_add_workers and on_gpu and not in_processes and selfplay.num_workers is None
     if config.training.deterministic:
-        return DETERMINISTIC_GAMES, ""
+        return changed(config, {"selfplay": {"games_per_worker": selfplay.games_per_worker or DETERMINISTIC_GAMES}}), ""
+    if selfplay.games_per_worker is not None and not adds_workers:
+        return config, ""
     calibration = calibrate(
         directory / "calibration.json",
         game,
         checkpoint,
         config.search,
-        config.selfplay,
-        num_threads=1 if plays_in_processes(config, game) else num_selfplay_workers(config),
+        selfplay,
+        num_threads=1 if in_processes else None if adds_workers else num_selfplay_workers(config),
         evaluator=config.training.evaluator,
         report=report,
     )
-    size = most_games(config, game, calibration)
+    if calibration.num_workers is not None:
+        config = changed(config, {"selfplay": {"num_workers": calibration.num_workers}})
+    if selfplay.games_per_worker is not None:
+        return config, ""
+    size, why = most_games(config, game, calibration), f", {calibration}"
     if size < calibration.batch_size:
-        return size, f", which end within {GENERATION_SHARE:.0%} of the budget"
-    return size, f", {calibration}"
+        why = f", which end within {GENERATION_SHARE:.0%} of the budget"
+    return changed(config, {"selfplay": {"games_per_worker": size}}), why
 
 
 def most_games(config: RunConfig, game: Rules, calibration: Calibration) -> int:

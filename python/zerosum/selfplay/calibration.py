@@ -1,9 +1,11 @@
-"""The number of games that a self-play worker plays at a time: the fewest that keep the evaluator busy, by measurement.
+"""The number of games that a self-play worker plays at a time, and on a GPU the number of workers, by measurement.
 
-A batch has one position of each of a worker's games, so the number of games is the batch size. Small batches are
-evaluated slowly, and each batch has a fixed cost in the search; beyond some size there is no gain, while every game
-takes longer and reaches the learner later. The smallest size within 5 % of the best rate is chosen. The result is
-kept in the run's directory, `calibration.json`, for the machine that it was measured on.
+They are the fewest that keep the evaluator busy. A batch has one position of each of a worker's games, so the number of
+games is the batch size. Small batches are evaluated slowly, and each batch has a fixed cost in the search; beyond some
+size there is no gain, while every game takes longer and reaches the learner later. The smallest size within 5 % of the
+best rate is chosen. On a CPU there is a worker for each core; on a GPU some workers walk their trees while the batches
+of others are evaluated. The result is kept in the run's directory, `calibration.json`, for the machine that it was
+measured on.
 """
 
 from __future__ import annotations
@@ -13,9 +15,9 @@ import socket
 import statistics
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
 
 from zerosum.base.files import MOST_NOTE_BYTES, read_text, replace_durably, writing
@@ -30,6 +32,8 @@ from zerosum.selfplay.worker import MemoryLog, SelfplayConfig, SelfplayTask, Sel
 
 BATCH_SIZES = (16, 32, 64, 128, 256)
 GPU_BATCH_SIZES = (64, 128, 256, 512, 1024, 2048, 4096)
+MOST_WORKERS_FOR_SIZES = 8
+"""Workers with which the batch sizes are measured on a GPU, if there are as many cores; then follow their numbers."""
 Work = Callable[[int], int]
 """One unit of a thread's work; takes the thread's number and returns how much was done."""
 
@@ -38,6 +42,7 @@ NEARLY = 0.95
 
 _SLICE_S, _NUM_ROUNDS = 0.04, 5
 _MOST_S, _MOST_S_ON_GPU = 1.5, 20.0  # then no other round begins; no larger size is tried after half of it
+_GPU_SLICE_S, _NUM_GPU_SLICES = 0.15, 3
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,10 @@ class Setup:
 
     host: str
     num_cores: int
-    num_threads: int
+    num_threads: int | None
+    """Workers in one process; None if their number is measured, too."""
+    num_games: int | None
+    """Games of a worker, if they are set."""
     backend: str
     device: str
     precision: str = "auto"
@@ -61,14 +69,22 @@ class Calibration:
     setup: Setup
     rates: dict[int, float]
     """Evaluations per second by batch size (`measure_rates`)."""
+    worker_rates: dict[int, float] = field(default_factory=dict)
+    """Evaluations per second by number of workers, with this batch size; empty if the number was given."""
 
     @property
     def batch_size(self) -> int:
         """The smallest batch size with nearly the best rate."""
         return smallest_full(self.rates)
 
+    @property
+    def num_workers(self) -> int | None:
+        """The smallest number of workers with nearly the best rate, if it was measured."""
+        return smallest_full(self.worker_rates) if self.worker_rates else None
+
     def __str__(self) -> str:
-        share = self.rates[self.batch_size] / max(self.rates.values())
+        rates = self.worker_rates or self.rates
+        share = rates[smallest_full(rates)] / max(rates.values())
         return f"the fewest that keep the evaluator busy ({share:.0%} of its best rate)"
 
 
@@ -93,7 +109,7 @@ def calibrate(
     search: SearchConfig,
     config: SelfplayConfig,
     *,
-    num_threads: int,
+    num_threads: int | None,
     evaluator: EvaluatorConfig = AUTO,
     report: Callable[[str], None],
 ) -> Calibration:
@@ -104,8 +120,9 @@ def calibrate(
         game: The game that is played.
         checkpoint: The network.
         search: How each move is searched.
-        config: How games are played.
-        num_threads: Threads of this process that play at a time; one if workers are processes.
+        config: How games are played; the number of games of a worker is measured unless it is set.
+        num_threads: Threads of this process that play at a time; one if workers are processes. None measures their
+            number, too, on a GPU.
         evaluator: How the network is evaluated.
         report: Receives a message if the file is damaged.
 
@@ -113,7 +130,7 @@ def calibrate(
         RunError: the file cannot be written.
         SettingsError: the backend, device or precision cannot be used.
     """
-    setup = Setup(socket.gethostname(), num_cores(), num_threads, *astuple(evaluator))
+    setup = Setup(socket.gethostname(), num_cores(), num_threads, config.games_per_worker, *astuple(evaluator))
     try:
         known = _read(path)
     except FileNotFoundError:
@@ -124,22 +141,95 @@ def calibrate(
     if known is not None and known.setup == setup:
         return known
 
-    def new_work(size: int) -> Work:
-        network = make_evaluator(checkpoint, evaluator, num_threads=num_threads, batch_size=size, game=game)
-        return playing(game, search, config, network, num_games=size, num_threads=num_threads)
+    if evaluator.on_gpu:
+        measured = _measured_on_gpu(setup, game, checkpoint, search, config, evaluator)
+    else:
+        assert num_threads is not None
 
-    measured = Calibration(setup, measure_rates(new_work, num_threads=num_threads, on_gpu=evaluator.on_gpu))
+        def new_work(size: int) -> Work:
+            network = make_evaluator(checkpoint, evaluator, num_threads=num_threads, batch_size=size, game=game)
+            return playing(game, search, config, network, num_games=size, num_threads=num_threads)
+
+        measured = Calibration(setup, measure_rates(new_work, num_threads=num_threads))
     with writing(path.parent):
         replace_durably(path, json.dumps(asdict(measured), indent=2))
     return measured
 
 
+def _measured_on_gpu(
+    setup: Setup,
+    game: Rules,
+    checkpoint: Checkpoint,
+    search: SearchConfig,
+    config: SelfplayConfig,
+    evaluator: EvaluatorConfig,
+) -> Calibration:
+    """Rates by batch size, then, with the best one, by number of workers, as far as they are not set."""
+    num_threads = setup.num_threads or min(num_cores(), MOST_WORKERS_FOR_SIZES)
+    # Each of several workers has a batch: none needs the largest one.
+    sizes = GPU_BATCH_SIZES[:-1] if setup.num_games is None else (setup.num_games,)
+    # All share one evaluator, as they will, and so the graphs that it has captured.
+    network = make_evaluator(checkpoint, evaluator, num_threads=num_threads, batch_size=max(sizes), game=game)
+
+    def new_work(size: int, threads: int) -> Work:
+        return playing(game, search, config, network, num_games=size, num_threads=threads)
+
+    rates = rates_one_by_one(sizes, lambda size: (new_work(size, num_threads), num_threads))
+    if setup.num_threads is not None:
+        return Calibration(setup, rates)
+    size = smallest_full(rates)
+    return Calibration(setup, rates, rates_one_by_one(worker_counts(num_cores()), lambda n: (new_work(size, n), n)))
+
+
+def worker_counts(num_cores: int) -> list[int]:
+    """The numbers of workers that are tried on a GPU, ascending: up to two a core, since one of them waits.
+
+    >>> worker_counts(1), worker_counts(2), worker_counts(16)
+    ([1, 2], [2, 3, 4], [2, 4, 8, 12, 16, 24, 32])
+    """
+    shares = (num_cores * eighths // 8 for eighths in (1, 2, 4, 6, 8, 12, 16))
+    return sorted({max(number, min(num_cores, 2)) for number in shares})
+
+
+def rates_one_by_one(
+    candidates: Sequence[int], new_work: Callable[[int], tuple[Work, int]], *, most_s: float = _MOST_S_ON_GPU / 2
+) -> dict[int, float]:
+    """Evaluations per second of each candidate, in ascending order, each for half a second.
+
+    It ends with the first one that is clearly slower than the best before it, and after `most_s` seconds.
+
+    Args:
+        candidates: Numbers, ascending.
+        new_work: Returns, for a candidate, work for `Busy` and its number of threads. Only one has memory at a time.
+        most_s: No further candidate is begun later.
+    """
+    started, rates = time.perf_counter(), dict[int, float]()
+    for candidate in candidates:
+        if rates and (
+            time.perf_counter() - started > most_s or list(rates.values())[-1] < NEARLY * max(rates.values())
+        ):
+            break
+        work, num_threads = new_work(candidate)
+        with Busy(num_threads) as busy:
+            for _ in range(2):
+                busy.rate(work, seconds=0)  # a thread's first evaluation captures a graph
+            slices = [busy.rate(work, seconds=_GPU_SLICE_S).per_second for _ in range(_NUM_GPU_SLICES)]
+        rates[candidate] = statistics.median(slices)
+    return rates
+
+
 def _read(path: Path) -> Calibration:
     values = json.loads(read_text(path, most_bytes=MOST_NOTE_BYTES))
-    rates = {int(size): float(rate) for size, rate in values["rates"].items()}
-    if not rates or min(rates.values()) <= 0 or not rates.keys() <= {*BATCH_SIZES, *GPU_BATCH_SIZES}:
+    setup = Setup(**values["setup"])
+    rates, worker_rates = (
+        {int(number): float(rate) for number, rate in values[name].items()} for name in ("rates", "worker_rates")
+    )
+    known = {*BATCH_SIZES, *GPU_BATCH_SIZES, setup.num_games}
+    if not rates or min([*rates.values(), *worker_rates.values()]) <= 0 or not rates.keys() <= known:
         raise ValueError
-    return Calibration(Setup(**values["setup"]), rates)
+    if not worker_rates.keys() <= set(worker_counts(setup.num_cores)):
+        raise ValueError
+    return Calibration(setup, rates, worker_rates)
 
 
 def measure_rates(new_work: Callable[[int], Work], *, num_threads: int, on_gpu: bool = False) -> dict[int, float]:

@@ -43,8 +43,8 @@ class SelfplayConfig:
 
     num_workers: int | None = setting(
         None,
-        "self-play workers, each a thread or a process (training.workers); none for one per core, or for one worker in"
-        " a deterministic run",
+        "self-play workers, each a thread or a process (training.workers); none for one per core, on a GPU for the"
+        " smallest measured number of threads that keeps it busy, and for one worker in a deterministic run",
         low=1,
         high=256,
     )

@@ -30,7 +30,7 @@ from zerosum.run.config import RunConfig, changed, configured_game, game_name, n
 from zerosum.run.learning import RunLearner, draw_batch
 from zerosum.run.metrics import read_metrics
 from zerosum.run.training import train
-from zerosum.run.workers import choose_games, num_selfplay_workers
+from zerosum.run.workers import measured, num_selfplay_workers
 from zerosum.selfplay.calibration import GPU_BATCH_SIZES, Busy, evaluating, playing
 
 SIMULATED = "simulated"
@@ -144,8 +144,7 @@ def _with_workers(trial: Trial, game: Rules, config: RunConfig, number: int | No
         return changed(config, {"selfplay": {"num_workers": number, "games_per_worker": games}})
     with tempfile.TemporaryDirectory() as directory:
         checkpoint = untrained_checkpoint(game, config)
-        num_games, _ = choose_games(Path(directory), game, checkpoint, config, report=_ignore)
-    return changed(config, {"selfplay": {"games_per_worker": num_games}})
+        return measured(Path(directory), game, checkpoint, config, report=_ignore)[0]
 
 
 def _selfplay(
