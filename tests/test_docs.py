@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -158,12 +159,9 @@ def test_doctests(name: str) -> None:
     assert not failures
 
 
-def parse(arguments: list[str]) -> None:
-    """Let the command line take the arguments, with commands that do nothing; raises typer's errors.
-
-    A preset must be there, too.
-    """
-    from zerosum.cli import app
+@functools.cache
+def disarmed() -> Any:
+    """The command line, with commands that do nothing."""
 
     def disarm(command: Any) -> None:
         command.callback = lambda **_: None
@@ -172,7 +170,15 @@ def parse(arguments: list[str]) -> None:
 
     command: Any = typer.main.get_command(app)
     disarm(command)
-    command(arguments, standalone_mode=False)
+    return command
+
+
+def parse(arguments: list[str]) -> None:
+    """Let the command line take the arguments, with commands that do nothing; raises typer's errors.
+
+    A preset must be there, too.
+    """
+    disarmed()(arguments, standalone_mode=False)
     if "--preset" in arguments:
         load_preset(arguments[arguments.index("--preset") + 1], game=arguments[1])
 

@@ -139,9 +139,13 @@ def test_the_quick_reader_takes_nothing_that_the_other_refuses(data: st.DataObje
     same_games(found, read_slowly(changed))
 
 
-@pytest.mark.parametrize("place", range(len(parts_of(b"".join(ENTRIES)))))
+FEW = [*parts_of(b"".join(record_entries(GAMES[0]))), *parts_of(b"".join(game_entries(LEFT[2])))]
+"""A finished game and a running one."""
+
+
+@pytest.mark.parametrize("place", range(len(FEW)))
 def test_every_byte_of_a_ply_and_an_end_is_checked_as_in_a_journal(place: int) -> None:
-    entries = parts_of(b"".join(ENTRIES))
+    entries = FEW
     for byte in range(min(len(entries[place]) - 13, 60)):
         for value in (0, 1, 0x7F, 0x80, 0xFF):
             changed = b"".join([*entries[:place], remade(entries[place], byte, value), *entries[place + 1 :]])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -52,7 +53,7 @@ def check(config: Any, section: str) -> None:
     Raises:
         SettingsError: a value is not allowed; the message names the setting, its value and the allowed values.
     """
-    hints = typing.get_type_hints(type(config))
+    hints = _type_hints(type(config))
     for field in dataclasses.fields(config):
         value, name, allowed = getattr(config, field.name), f"{section}.{field.name}", field.metadata
         expected = hints[field.name]
@@ -69,6 +70,12 @@ def check(config: Any, section: str) -> None:
             raise SettingsError(f"{name} is {value!r}, allowed is {_range_text(low, high)}.")
 
 
+@functools.cache
+def _type_hints(config_type: type) -> dict[str, Any]:
+    """By field. Evaluating them takes longer than the checks, and a match makes configs for each of its games."""
+    return typing.get_type_hints(config_type)
+
+
 @dataclasses.dataclass(frozen=True)
 class SettingText:
     """The documentation of a setting."""
@@ -83,7 +90,7 @@ class SettingText:
 
 def describe(config_type: type) -> list[SettingText]:
     """The settings of a config dataclass, in its order."""
-    hints = typing.get_type_hints(config_type)
+    hints = _type_hints(config_type)
     texts = []
     for field in dataclasses.fields(config_type):
         allowed = field.metadata
@@ -110,7 +117,7 @@ def from_mapping(config_type: type[ConfigT], values: Mapping[str, Any], section:
         SettingsError: a name is unknown, the message has the nearest ones; or a retired setting has another value than
             its default.
     """
-    hints, retired = typing.get_type_hints(config_type), getattr(config_type, RETIRED, {})
+    hints, retired = _type_hints(config_type), getattr(config_type, RETIRED, {})
     known = {field.name for field in dataclasses.fields(typing.cast(Any, config_type))}
     for name, value in values.items():
         if name not in known and (name not in retired or value != retired[name]):
@@ -169,7 +176,7 @@ def to_mapping(config: Any) -> dict[str, Any]:
 
 def parse_value(config_type: type, name: str, text: str, section: str) -> Any:
     """The value of `section.name` written as text on the command line, by the field's type."""
-    hints = typing.get_type_hints(config_type)
+    hints = _type_hints(config_type)
     if name not in {field.name for field in dataclasses.fields(typing.cast(Any, config_type))}:
         _refuse_name(config_type, name, f"{section}.{name}={text}", section)
     options = typing.get_args(hints[name]) if _is_union(hints[name]) else (hints[name],)
