@@ -43,7 +43,15 @@ def test_a_run_means_its_game_where_a_game_is_expected(
         answer = zero(*command)
         assert answer.status in (0, 3), (command, answer.err)
         assert "unknown game" not in answer.err
-        assert "a program that runs now: only run programs that you trust" in answer.err
+
+
+def test_a_run_of_a_stranger_does_not_run_its_game(
+    zero: Command, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ZEROSUM_CONFIG", str(tmp_path))
+    for command in (("show", "{}"), ("match", "{}", "random", "random"), ("check-game", "{}"), ("perft", "{}", "1")):
+        answer = zero(*(word.format(runs / "mine") for word in command))
+        assert answer.status == 2 and "a program that you have not allowed to run on this machine" in answer.err
 
 
 def test_a_run_of_the_core_means_its_game(zero: Command, learned: Path) -> None:

@@ -14,6 +14,7 @@ from zerosum.evaluators.onnx import PRECISIONS as ONNX_PRECISIONS
 from zerosum.evaluators.onnx import OnnxEvaluator
 from zerosum.evaluators.openvino import PRECISIONS as OPENVINO_PRECISIONS
 from zerosum.evaluators.openvino import OpenVinoEvaluator, fast_precision
+from zerosum.evaluators.own_module import OwnModuleEvaluator
 from zerosum.evaluators.symmetric import SymmetricEvaluator, Symmetries
 from zerosum.evaluators.torch import PRECISIONS as TORCH_PRECISIONS
 from zerosum.evaluators.torch import TorchEvaluator
@@ -102,6 +103,9 @@ def make_evaluator(
 def _network_evaluator(
     checkpoint: Checkpoint, config: EvaluatorConfig, *, num_threads: int, batch_size: int
 ) -> NetworkEvaluator:
+    if checkpoint.info.network.module:
+        require_known("backend of a network of one's own", config.backend, ("auto", "torch"))
+        return OwnModuleEvaluator(checkpoint, device=config.device)
     backend, precision = backend_of(config), config.precision
     if precision == "fast":
         precision = fast_precision(checkpoint.info) if backend == "openvino" else "auto"

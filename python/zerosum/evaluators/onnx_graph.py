@@ -48,9 +48,10 @@ def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
     """The network as an ONNX model. Raises SettingsError if the package `onnx` is not installed."""
     if importlib.util.find_spec("onnx") is None:
         raise SettingsError("ONNX is not installed: 'pip install onnx onnxruntime'.")
-    import onnx
     from onnx import TensorProto, helper
 
+    if checkpoint.info.network.module:
+        return _own_model(checkpoint)
     info, operations = checkpoint.info, _Operations()
     outputs = graph(operations, "planes", info.network, info.shape, checkpoint.weights)
     for name, node in outputs.items():
@@ -74,6 +75,15 @@ def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
         ir_version=IR_VERSION,
         opset_imports=[helper.make_opsetid("", OPSET)],
     )
+    return _described(model, checkpoint)
+
+
+def _described(model: onnx.ModelProto, checkpoint: Checkpoint) -> onnx.ModelProto:
+    """The model with the description of its planes and actions."""
+    import onnx
+    from onnx import helper
+
+    info = checkpoint.info
     helper.set_model_props(
         model,
         {
@@ -87,6 +97,56 @@ def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
     )
     onnx.checker.check_model(model)
     return model
+
+
+def _own_model(checkpoint: Checkpoint) -> onnx.ModelProto:
+    """A network of one's own, as torch's exporter writes it.
+
+    Raises:
+        SettingsError: torch cannot export the module.
+    """
+    import tempfile
+    import warnings
+
+    import onnx
+    import torch
+
+    from zerosum.network.own_network import OwnNetwork
+
+    info = checkpoint.info
+    network = OwnNetwork(info.network, info.shape, checkpoint.weights)
+    network.eval()
+    names = [head.name for head in info.network.search_heads]
+
+    class Outputs(torch.nn.Module):
+        """The logits in order, without their names."""
+
+        def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            logits = network.module(planes)
+            return tuple(logits[name] for name in names)
+
+    wrapped = Outputs()
+    wrapped.network = network
+    wrapped.eval()
+    outputs = [f"{name}_logits" for name in names]
+    try:
+        with torch.inference_mode(), warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+            warnings.simplefilter("ignore")  # of the newer exporter, which needs another package (onnxscript)
+            torch.onnx.export(
+                wrapped,
+                (torch.zeros(1, len(info.planes), *info.board_shape),),
+                f"{folder}/network.onnx",
+                input_names=["planes"],
+                output_names=outputs,
+                dynamic_axes={name: {0: "batch"} for name in ("planes", *outputs)},
+                opset_version=17,
+                dynamo=False,
+            )
+            model = onnx.load(f"{folder}/network.onnx")
+    except Exception as error:  # the exporter's, and those of the user's code
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise SettingsError(f"torch cannot write {info.network.module} as ONNX: {reason}.") from error
+    return _described(model, checkpoint)
 
 
 class _Operations:

@@ -182,6 +182,11 @@ def load(path: Path, class_name: str) -> Game[Any]:
     Raises:
         GameError: the file or class does not exist, an option is unknown, or the code fails.
     """
+    return made(path, class_name)  # type: ignore[no-any-return]
+
+
+def made(path: Path, class_name: str, **arguments: Any) -> Any:
+    """As `load`, for a class of any kind: an object of it, made with these arguments and the options in brackets."""
     class_name, options = _read_options(class_name)
     if not path.is_file():
         raise GameError(f"the file {str(path)!r} does not exist; your own game is given as path.py:Class.")
@@ -202,7 +207,7 @@ def load(path: Path, class_name: str) -> Game[Any]:
         spec.loader.exec_module(module)
         found = _class_of(module, path, class_name)
         _require_options(found, options)
-        return found(**options)  # type: ignore[no-any-return]
+        return found(**options, **arguments)
     except GameError:
         raise
     except MISTAKES as error:

@@ -66,14 +66,14 @@ class Learner:
         """
         import torch
 
-        from zerosum.network.residual_tower import ResidualTower
+        from zerosum.network.own_network import network_module
 
         self.config, self.network, self.step_number, self._heads = config, network, 0, network.heads
         self._targets = batch_targets(config, network)
         self._device = torch_device(device)
         if self._device.type == "cpu":
             torch.set_num_threads(config.num_threads)
-        self._network = ResidualTower(network, shape, weights)
+        self._network = network_module(network, shape, weights)
         self._network.to(self._device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._autocast = _autocast(config.precision, self._device)
         self._num_parts = num_parts

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from zerosum._core import GameSpec
-from zerosum.base.errors import SettingsError
+from zerosum.base.errors import SettingsError, shown
 from zerosum.base.settings import check, setting
 from zerosum.base.stages import Stage, parse_stages, stage_at
+from zerosum.games.python_game import split_name
 from zerosum.network.heads import OWNERSHIP, POLICY, Head, value_head
 
 _GROWTH_EXAMPLE = "4x32@0, 5x64@0.3"
+_WEIGHT = re.compile(r"([\w.]+):((?:[1-9][0-9]{0,6}(?:x[1-9][0-9]{0,6}){0,7})?)", re.ASCII)
 _SIZE = re.compile(r"([0-9]+)x([0-9]+)")
 
 
@@ -69,6 +73,15 @@ class NetworkConfig:
         " which is num_blocks and num_filters; '' for one size (paper: ''; not measured)",
     )
 
+    module: str = setting(
+        "",
+        "a network of one's own in place of the residual tower, a torch module as path.py:Class (docs/own-network.md);"
+        " '' for none",
+    )
+    module_weights: str = setting(
+        "", "names and shapes of the weights of network.module, which a training writes when it begins"
+    )
+
     RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {"moves_left_head": False, "reply_head": False}
 
     def __post_init__(self) -> None:
@@ -78,6 +91,13 @@ class NetworkConfig:
             raise SettingsError("network.policy_kernel is 2, expected 1 or 3: a kernel has a middle.")
         if self.growth.strip():
             _require_growth(self)
+        if self.module:
+            if self.growth.strip() or self.ownership_head:
+                raise SettingsError(
+                    "network.module is a network of its own, which has neither network.growth nor"
+                    " network.ownership_head: leave them out."
+                )
+            parse_shapes(self.module_weights)
 
     @property
     def size(self) -> str:
@@ -117,6 +137,50 @@ class NetworkConfig:
     def search_heads(self) -> tuple[Head, ...]:
         """Heads that players and self-play use, in the order of `heads`."""
         return tuple(head for head in self.heads if head.is_for_search)
+
+
+def module_path(config: NetworkConfig) -> Path:
+    """The file of `NetworkConfig.module`. Raises SettingsError if it is not written as path.py:Class."""
+    return Path(os.path.realpath(_module_parts(config)[0]))
+
+
+def module_class(config: NetworkConfig) -> str:
+    """The class of `NetworkConfig.module`, with its options. Raises SettingsError as `module_path`."""
+    return _module_parts(config)[1]
+
+
+def _module_parts(config: NetworkConfig) -> tuple[str, str]:
+    own = split_name(config.module)
+    if own is None or not own[1]:
+        raise SettingsError(f"network.module is {shown(config.module)}, expected a torch module as path.py:Class.")
+    return own
+
+
+def shapes_text(shapes: Mapping[str, tuple[int, ...]]) -> str:
+    """The names and shapes of weights as `NetworkConfig.module_weights` has them.
+
+    >>> shapes_text({"stem.weight": (8, 3, 3, 3), "scale": ()})
+    'stem.weight:8x3x3x3 scale:'
+    """
+    return " ".join(f"{name}:{'x'.join(map(str, shape))}" for name, shape in shapes.items())
+
+
+def parse_shapes(text: str) -> dict[str, tuple[int, ...]]:
+    """The inverse of `shapes_text`.
+
+    >>> parse_shapes("stem.weight:8x3x3x3 scale:")
+    {'stem.weight': (8, 3, 3, 3), 'scale': ()}
+
+    Raises:
+        SettingsError: it is no such text.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for part in text.split():
+        match = _WEIGHT.fullmatch(part)
+        if match is None or match[1] in found:
+            raise SettingsError(f"network.module_weights has {shown(part)}, expected NAME:AxBxC, each name once.")
+        found[match[1]] = tuple(int(side) for side in match[2].split("x") if side)
+    return found
 
 
 def parse_growth(text: str) -> tuple[Stage[tuple[int, int]], ...]:

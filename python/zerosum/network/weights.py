@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.network.config import NetworkConfig, NetworkShape
+from zerosum.network.config import NetworkConfig, NetworkShape, parse_shapes
 from zerosum.network.heads import Head
 from zerosum.network.layers import connect
 
@@ -34,7 +34,7 @@ def weight_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple
     Raises:
         SettingsError: as `connect`.
     """
-    return _shapes(config, shape, config.heads)
+    return parse_shapes(config.module_weights) if config.module else _shapes(config, shape, config.heads)
 
 
 def _shapes(config: NetworkConfig, shape: NetworkShape, heads: Iterable[Head]) -> dict[str, tuple[int, ...]]:
@@ -69,7 +69,8 @@ def num_operations(config: NetworkConfig, shape: NetworkShape) -> int:
     Only convolutions and linear layers count, because norms are folded into them and the rest costs little.
     """
     squares = shape.height * shape.width
-    sizes = [s for s in _shapes(config, shape, config.search_heads).values() if len(s) > 1]
+    shapes = weight_shapes(config, shape) if config.module else _shapes(config, shape, config.search_heads)
+    sizes = [s for s in shapes.values() if len(s) > 1]
     return sum(2 * math.prod(s) * (squares if len(s) == 4 else 1) for s in sizes)
 
 
@@ -85,6 +86,10 @@ def initial_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) ->
       al. 2019, arXiv 1901.09321), so a new network gives all actions the same probability, and all positions the value
       0.
     """
+    if config.module:
+        from zerosum.network.own_network import own_weights
+
+        return own_weights(config, shape, seed=seed)
     random = np.random.default_rng(seed)
 
     def begin(name: str, weight_shape: tuple[int, ...]) -> NDArray[np.float32]:

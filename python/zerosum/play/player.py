@@ -282,7 +282,7 @@ def learned_game(path: Path, info: CheckpointInfo) -> Rules:
 def learned_game_name(path: Path, info: CheckpointInfo) -> str:
     """The name of the game that the network at a path has learned, by its run, which games of your own need.
 
-    A notice on standard error tells that the rules of a user's game are a program.
+    A caller may load it: rules that are a program are those of a file that the user has allowed.
 
     Raises:
         GameError: it was given as an object, it is a game of your own and the checkpoint lies outside of its run, or

@@ -70,8 +70,8 @@ def compare_runs(
         if (line := run.held_out.newest("test") or run.held_out.newest("dev")) is not None:
             parts.append(f"held-out cross-entropy {line.cross_entropy:.3f}, value error {line.value_error:.3f}")
         write(printable(f"  {name}: {'; '.join(parts)}"))
-    for line in group_lines(runs):
-        write(printable(line))
+    for sentence in group_lines(runs):
+        write(printable(sentence))
     if out is not None:
         write_page(paths, out, has_probes=False, say=say)
         write(f"The curves are in {out}.")

@@ -96,8 +96,8 @@ def _share_within(t: float, freedom: float) -> float:
     log_scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - math.log(math.pi) / 2
     end = math.atan(t / math.sqrt(freedom))
     step = end / _STEPS
-    terms = [math.cos(index * step) ** (freedom - 1) for index in range(_STEPS + 1)]
-    integral = terms[0] + terms[-1] + 4 * sum(terms[1:-1:2]) + 2 * sum(terms[2:-1:2])
+    terms: list[float] = [math.cos(index * step) ** (freedom - 1) for index in range(_STEPS + 1)]
+    integral: float = terms[0] + terms[-1] + 4 * sum(terms[1:-1:2]) + 2 * sum(terms[2:-1:2])
     return 2 * math.exp(log_scale) * integral * step / 3
 
 
@@ -117,10 +117,10 @@ def group_lines(runs: Sequence[RunData]) -> Iterator[str]:
     yield f"Differences of the means, with {CONFIDENCE:.0%} intervals (Welch):"
     for (one, first), (other, second) in itertools.combinations(zip(letters, groups, strict=True), 2):
         for measure in MEASURES:
-            values = _values(measure, first), _values(measure, second)
-            if not all(values):
+            before, after = _values(measure, first), _values(measure, second)
+            if not before or not after:
                 continue
-            found = difference(*values)
+            found = difference(before, after)
             if found is None:
                 yield f"  {other} - {one}: {measure.name}: two or more runs of each group are needed for an interval"
                 continue

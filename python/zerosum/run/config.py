@@ -33,12 +33,13 @@ from zerosum.base.settings import (
 from zerosum.cluster import ClusterConfig
 from zerosum.evaluators.backends import Backend, EvaluatorConfig, Precision
 from zerosum.games import Rules, make
+from zerosum.games.permission import allow_program
 from zerosum.games.python_game import split_name
 from zerosum.games.rules import PLANE_OPTIONS, given_options, is_game_name, with_options, with_usual_encoding
 from zerosum.games.source_files import OBJECT
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
-from zerosum.network.config import parse_growth
+from zerosum.network.config import module_path, parse_growth
 from zerosum.network.weights import num_parameters
 from zerosum.replay import ReplayConfig
 from zerosum.run.defaults import default_settings, has_owners
@@ -260,6 +261,8 @@ def tower_words(network: NetworkConfig) -> str:
     >>> tower_words(NetworkConfig(num_blocks=5, num_filters=64, pooling_interval=2))
     '5 blocks x 64 filters with global pooling'
     """
+    if network.module:
+        return f"a network of its own, {network.module}"
     pooling = " with global pooling" if any(map(network.pools, range(network.num_blocks))) else ""
     return f"{counted(network.num_blocks, 'block')} x {counted(network.num_filters, 'filter')}{pooling}"
 
@@ -400,6 +403,8 @@ def _new_config(game: Rules, name: str, *, preset: str, asked: dict[str, dict[st
     for layer in layers:
         _merge(values, layer)
     config = _from_values(name, preset, values)
+    if config.network.module and "module" in asked.get("network", {}):
+        config = dataclasses.replace(config, network=_own_network(config.network, game))
     config = dataclasses.replace(config, game=_with_planes(game, name, config.training.planes))
     if initial:
         require_initial_network(initial, config.network.at(0.0), make(config.game))
@@ -410,6 +415,14 @@ def _new_config(game: Rules, name: str, *, preset: str, asked: dict[str, dict[st
         )
     require_material(config, game)
     return config
+
+
+def _own_network(network: NetworkConfig, game: Rules) -> NetworkConfig:
+    """The settings of a network of one's own, which the user has named: its program may run from now on."""
+    from zerosum.network.own_network import with_shapes
+
+    allow_program(module_path(network))
+    return with_shapes(network, NetworkShape.of(game.spec))
 
 
 def require_material(config: RunConfig, game: Rules) -> None:

@@ -79,7 +79,8 @@ def train(
         report: Gets the progress, line by line.
 
     Returns:
-        The signal that stopped the training, which is saved and goes on by the same call; None if its budget is up.
+        The signal that stopped the training, which is saved and goes on by the same call; None if its budget is up, or
+        if the file `stop` has ended it.
 
     Raises:
         ZerosumError: an error that the user can correct, in a sentence.
