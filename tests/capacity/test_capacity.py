@@ -216,6 +216,13 @@ def test_mistakes_are_sentences(arguments: dict[str, Any], sentence: str) -> Non
         plan_training(preset, game, **given_arguments)
 
 
+def test_the_default_settings_are_those_of_the_planned_machine() -> None:
+    """This machine may have other cores, and a GPU or none."""
+    for machine, size in (({"gpus": 1, "cpus": 16}, "10x128"), ({"gpus": 0, "cpus": 2}, "4x32")):
+        text = plan_training("", "chess", minutes=30, **machine)
+        assert f"network {size}" in text.splitlines()[0]
+
+
 def test_measuring_needs_the_machine_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("zerosum.capacity.command.uses_gpu", lambda: False)
     with pytest.raises(SettingsError, match="has no GPU that torch can use, but the plan has --gpus 8"):

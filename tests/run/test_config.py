@@ -17,6 +17,7 @@ from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.base.settings import RETIRED
 from zerosum.games import adopt, make
 from zerosum.games.rules import with_options
+from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.weights import num_operations
 from zerosum.run import gpu_defaults
@@ -181,6 +182,18 @@ def test_the_budget_decides_the_size_on_a_gpu() -> None:
     assert settings("connect4", 10_000)["network"]["num_filters"] == 128, "its board is small"
     assert settings("go19", 480, num_gpus=8)["network"]["num_filters"] > settings("go19", 480)["network"]["num_filters"]
     assert settings("tictactoe", 480)["network"] == settings("tictactoe", 480, num_gpus=0)["network"]
+
+
+def test_what_is_asked_for_decides_the_learning_rate_on_a_gpu() -> None:
+    def learner(*overrides: str, preset: str = "") -> tuple[int, float]:
+        config = new_config(make("chess"), "chess", preset=preset, overrides=overrides, machine=(16, 1))
+        return config.learner.batch_size, config.learner.learning_rate
+
+    assert learner("network.num_filters=256") == (1024, 1e-3)
+    assert learner(preset="chess") == (512, 2.8e-3), "it has 64 filters"
+    assert learner("network.num_filters=256", "learner.batch_size=64") == (64, 1e-3)
+    assert learner(preset="paper") == (4096, 0.2)
+    assert new_config(make("chess"), "chess", machine=(16, 0)).learner == LearnerConfig()
 
 
 def test_workers_and_games_are_measured_on_a_gpu_too(monkeypatch: pytest.MonkeyPatch) -> None:

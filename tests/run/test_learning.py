@@ -156,7 +156,7 @@ def test_a_loss_that_is_known_later_is_checked_before_the_network_is_used(
     [
         (
             "CUDA error: unspecified launch failure\nCompile with",
-            "device failed .CUDA error: unspecified launch failure.:",
+            "failed during a learner step .CUDA error: unspecified",
         ),
         ("CUDA out of memory. Tried to allocate 2 GiB", "no memory left for a step"),
     ],
@@ -171,7 +171,7 @@ def test_a_device_that_fails_is_a_sentence(
         raise RuntimeError(message)
 
     monkeypatch.setattr(fake, "step", fail)
-    with pytest.raises(RunError, match=f"{expected}.*The games and the last checkpoint are saved"):
+    with pytest.raises(RunError, match=f"the learner's device .*{expected}.*Everything recorded is kept"):
         learner.step(window, progress=0.0)
     learner.close()
 

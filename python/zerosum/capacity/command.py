@@ -66,7 +66,9 @@ def plan_training(
             f"--measure measures this machine, which {here}, but the plan has --gpus {gpus}: leave out --measure, or"
             " run the same command on a machine of the plan."
         )
-    config = new_config(rules, name, preset=preset, minutes=minutes, overrides=overrides)
+    config = new_config(
+        rules, name, preset=preset, minutes=minutes, overrides=overrides, machine=(cpus or num_cores(), gpus)
+    )
     rules = configured_game(rules, config)
     numbers = recorded(figures_name(rules.spec), plies=searched_plies(config, rules), gpu=gpu)
     if seconds is not None:

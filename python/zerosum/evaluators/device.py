@@ -55,13 +55,13 @@ def torch_devices(name: str) -> tuple[torch.device, ...]:
         raise SettingsError(f"device is {name!r}, which torch cannot use here ({reason}): use 'auto'.") from error
 
 
-def device_failure(error: RuntimeError, device: str) -> RunError | None:
-    """The error to show for a device that stopped working; None for any other error of torch."""
+def device_failure(error: Exception, device: str, *, work: str = "an evaluation") -> RunError | None:
+    """The error to show for a device that stopped working during `work`; None for any other error of torch."""
     reason = str(error).splitlines()[0].rstrip(".") if str(error) else ""
     if not any(sign in reason for sign in _SIGNS_OF_FAILURE):
         return None
     return RunError(
-        f"{device} failed during an evaluation ({reason}): the GPU or its driver has stopped. Everything recorded is"
+        f"{device} failed during {work} ({reason}): the GPU or its driver has stopped. Everything recorded is"
         " kept; resume when the device works again, or set device to 'cpu'."
     )
 

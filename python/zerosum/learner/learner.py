@@ -90,7 +90,8 @@ class Learner:
         self._num_uncaptured = 0
         self._in_flight: deque[DeviceMeans] = deque()
         if self.is_on_gpu and num_parts == 1:
-            torch.cuda.synchronize(self._device)  # the weights must be complete before another stream reads them
+            # The weights must be complete before another stream reads them.
+            torch.cuda.current_stream(self._device).synchronize()
             self._stream = torch.cuda.Stream(self._device, priority=STEP_PRIORITY)  # type: ignore[no-untyped-call]
             if not torch.are_deterministic_algorithms_enabled():
                 self._record = record_on(self._stream)
@@ -337,7 +338,8 @@ class Learner:
         if self.config.optimizer == "sgd" and self.config.momentum and self.is_on_gpu and state:
             self._begin_momentum()
         if self.is_on_gpu:
-            torch.cuda.synchronize(self._device)  # the state must be complete before another stream reads it
+            # The state must be complete before another stream reads it.
+            torch.cuda.current_stream(self._device).synchronize()
         self.step_number = step_number
 
     def _begin_momentum(self) -> None:

@@ -35,7 +35,7 @@ from zerosum.evaluators.backends import Backend, EvaluatorConfig, Precision
 from zerosum.games import Rules, make
 from zerosum.games.permission import allow_program
 from zerosum.games.python_game import split_name
-from zerosum.games.rules import PLANE_OPTIONS, given_options, is_game_name, with_options, with_usual_encoding
+from zerosum.games.rules import is_game_name, with_usual_encoding
 from zerosum.games.source_files import OBJECT
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
@@ -44,6 +44,7 @@ from zerosum.network.weights import num_parameters
 from zerosum.replay import ReplayConfig
 from zerosum.run.defaults import default_settings, has_owners
 from zerosum.run.initial_network import load_initial_network, require_initial_network, setting_text, settings_of
+from zerosum.run.planes import with_planes
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig
 
@@ -356,6 +357,7 @@ def new_config(
     seed: int | None = None,
     settings: Mapping[str, Any] | None = None,
     overrides: Sequence[str] = (),
+    machine: tuple[int, int] | None = None,
 ) -> RunConfig:
     """The settings of a new run: defaults for this game, then the preset, then the settings asked for.
 
@@ -367,6 +369,7 @@ def new_config(
         seed: The run's seed, if given.
         settings: By `section.name`, or by section.
         overrides: `section.name=value`, as the command line has them.
+        machine: The numbers of cores and GPUs; those of this machine if not given.
 
     Raises:
         SettingsError: a preset or setting is unknown, a value is out of range, or the game cannot have one of the
@@ -375,11 +378,13 @@ def new_config(
     """
     asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides, settings=settings)
     try:
-        return _new_config(game, name, preset=preset, asked=asked)
+        return _new_config(game, name, preset=preset, asked=asked, machine=machine)
     except SettingsError as error:
         if preset not in preset_names():
             raise
-        _new_config(game, name, preset="", asked=asked)  # raises for a fault of the settings that are asked for
+        _new_config(
+            game, name, preset="", asked=asked, machine=machine
+        )  # raises for a fault of the settings that are asked for
         own = game.spec.name if game.spec.name in preset_names() else ""
         remedy = f", or take --preset {own}" if own else ""
         raise SettingsError(
@@ -388,12 +393,21 @@ def new_config(
         ) from None
 
 
-def _new_config(game: Rules, name: str, *, preset: str, asked: dict[str, dict[str, Any]]) -> RunConfig:
+def _new_config(
+    game: Rules, name: str, *, preset: str, asked: dict[str, dict[str, Any]], machine: tuple[int, int] | None
+) -> RunConfig:
     """The settings of a new run; `asked` are those asked for, by section."""
     layers = [load_preset(preset, game=game.spec.name) if preset else {}, asked]
     training = {name: value for layer in layers for name, value in layer.get("training", {}).items()}
-    cores = 1 if training.get("clock") == "cpu" else num_cores()
-    values = default_settings(game, minutes=training.get("minutes") or DEFAULT_MINUTES, num_cores=cores)
+    cores, gpus = machine or (num_cores(), None)
+    filters = [layer["network"]["num_filters"] for layer in layers if "num_filters" in layer.get("network", {})]
+    values = default_settings(
+        game,
+        minutes=training.get("minutes") or DEFAULT_MINUTES,
+        num_cores=1 if training.get("clock") == "cpu" else cores,
+        num_gpus=gpus,
+        num_filters=filters[-1] if filters else None,
+    )
     initial = load_initial_network(training["initial_network"]).info if training.get("initial_network") else None
     if initial:
         layers.insert(1, settings_of(initial))
@@ -403,9 +417,13 @@ def _new_config(game: Rules, name: str, *, preset: str, asked: dict[str, dict[st
     for layer in layers:
         _merge(values, layer)
     config = _from_values(name, preset, values)
+<<<<<<< HEAD
     if config.network.module and "module" in asked.get("network", {}):
         config = dataclasses.replace(config, network=_own_network(config.network, game))
     config = dataclasses.replace(config, game=_with_planes(game, name, config.training.planes))
+=======
+    config = dataclasses.replace(config, game=with_planes(game, name, config.training.planes))
+>>>>>>> 0d75d11 (Plans have the default settings of the planned machine; the learning rate follows the filters that are asked for)
     if initial:
         require_initial_network(initial, config.network.at(0.0), make(config.game))
     if config.network.ownership_head and not has_owners(game):
@@ -442,25 +460,6 @@ def configured_game(game: Rules, config: RunConfig) -> Rules:
     (17, 20)
     """
     return game if game.is_python else make(config.game)
-
-
-def _with_planes(game: Rules, name: str, planes: str) -> str:
-    """The game's name with these options of its planes."""
-    if not planes:
-        return name
-    values = dict(option.strip().partition("=")[::2] for option in planes.split(","))
-    known = [option.name for option in game.spec.known_options if option.name in PLANE_OPTIONS]
-    if unknown := [option for option in values if option not in known]:
-        raise SettingsError(
-            f"training.planes is {planes!r}: {game.spec.full_name} has no option {unknown[0]!r} of planes"
-            f"{', only ' + ', '.join(known) if known else ''}. Leave it empty for the game's own planes."
-        )
-    if differing := [option for option, value in given_options(game).items() if values.get(option, value) != value]:
-        raise SettingsError(
-            f"{game.spec.full_name} and training.planes={planes!r} disagree about {differing[0]}: leave one of the two"
-            " out."
-        )
-    return with_options(game, **values).spec.full_name
 
 
 def asked_settings(

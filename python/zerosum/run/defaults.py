@@ -14,7 +14,7 @@ from zerosum.games import Rules, measure_game
 from zerosum.games.rules import names_planes
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.weights import num_operations
-from zerosum.run.gpu_defaults import gpu_settings
+from zerosum.run.gpu_defaults import gpu_settings, learner_settings
 from zerosum.search.config import natural_noise_alpha
 from zerosum.selfplay import SelfplayConfig
 
@@ -45,7 +45,7 @@ OPERATIONS_PER_CPU_SECOND = 150e9
 
 
 def default_settings(
-    game: Rules, *, minutes: float, num_cores: int, num_gpus: int | None = None
+    game: Rules, *, minutes: float, num_cores: int, num_gpus: int | None = None, num_filters: int | None = None
 ) -> dict[str, dict[str, Any]]:
     """The default settings for a game's size, a budget and a machine, by section.
 
@@ -67,6 +67,7 @@ def default_settings(
         minutes: The budget.
         num_cores: Cores that work for it; 1 for a budget in CPU-minutes.
         num_gpus: GPUs that work for it; those of this machine if not given.
+        num_filters: Filters of the network if that is asked for; the learner's settings on a GPU follow them.
     """
     if num_gpus is None:
         num_gpus = num_devices() if uses_gpu() else 0
@@ -83,7 +84,7 @@ def default_settings(
         "ownership_head": owners,
     }
     per_position = num_simulations + fast_simulations * (1 / SelfplayConfig().full_search_share - 1)
-    num_filters, on_gpu = min(FILTERS), dict[str, dict[str, Any]]()
+    chosen_filters, on_gpu = min(FILTERS), dict[str, dict[str, Any]]()
     if num_gpus and not is_small:
         on_gpu = gpu_settings(
             game,
@@ -94,8 +95,10 @@ def default_settings(
             num_cores=num_cores,
             num_gpus=num_gpus,
         )
+        if num_filters is not None:
+            on_gpu["learner"] = learner_settings(num_filters)
     elif not is_small:
-        num_filters = _num_filters(game, network, simulations=per_position, cpu_minutes=minutes * num_cores)
+        chosen_filters = _num_filters(game, network, simulations=per_position, cpu_minutes=minutes * num_cores)
     settings: dict[str, dict[str, Any]] = {
         "training": {"minutes": minutes, "planes": default_planes(game)},
         "search": {
@@ -110,7 +113,7 @@ def default_settings(
             "opening_plies": max(1, round(1.4 * size.plies)) if opens else LONG_GAMES_OPENING_PLIES,
             "fast_simulations": fast_simulations,
         },
-        "network": {**network, "num_filters": num_filters},
+        "network": {**network, "num_filters": chosen_filters},
         "strength": {"opening_plies": 1 if is_small else 2},
     }
     for section, values in on_gpu.items():

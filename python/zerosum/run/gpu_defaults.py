@@ -60,8 +60,6 @@ def gpu_settings(
 
     - Network: the largest for which the budget records `POSITIONS_PER_PARAMETER` positions.
     - Simulations: those of a run on a CPU; twice or four times as many if the largest network has positions enough.
-    - Learning rate: that of the CPU's runs for 64 filters and 256 positions, in inverse proportion to the filters (Yang
-      et al., arXiv 2203.03466, for Adam) and in proportion to the root of the batch (Malladi et al., arXiv 2205.10287).
 
     Args:
         game: The game.
@@ -91,12 +89,23 @@ def gpu_settings(
     size = [sizes[0], *(one for one in sizes if is_paid_for(one, 1))][-1]
     factors = [factor for factor in (2, 4) if size is sizes[-1] and is_paid_for(size, factor)]
     factor = min([1, *factors][-1], max(MOST_SIMULATIONS // simulations, 1))
-    batch = LARGE_BATCH if size["num_filters"] >= LARGE_FILTERS else SMALL_BATCH
-    usual = LearnerConfig()
-    rate = usual.learning_rate * 64 / size["num_filters"] * math.sqrt(batch / usual.batch_size)
     return {
         "search": {"num_simulations": factor * simulations},
         "selfplay": {"fast_simulations": factor * max(simulations // 5, 8)},
         "network": size,
-        "learner": {"batch_size": batch, "learning_rate": float(f"{rate:.2g}")},
+        "learner": learner_settings(size["num_filters"]),
     }
+
+
+def learner_settings(num_filters: int) -> dict[str, Any]:
+    """The batch and its learning rate for a network of so many filters.
+
+    The rate is that of the CPU's runs for 64 filters and 256 positions, in inverse proportion to the filters (Yang et
+    al., arXiv 2203.03466, for Adam) and in proportion to the root of the batch (Malladi et al., arXiv 2205.10287).
+
+    >>> learner_settings(64), learner_settings(256)
+    ({'batch_size': 512, 'learning_rate': 0.0028}, {'batch_size': 1024, 'learning_rate': 0.001})
+    """
+    usual, batch = LearnerConfig(), LARGE_BATCH if num_filters >= LARGE_FILTERS else SMALL_BATCH
+    rate = usual.learning_rate * 64 / num_filters * math.sqrt(batch / usual.batch_size)
+    return {"batch_size": batch, "learning_rate": float(f"{rate:.2g}")}
