@@ -14,7 +14,7 @@ from typing import Any
 from zerosum.games import Rules
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
-from zerosum.network.weights import num_operations, num_parameters
+from zerosum.network.weights import LEARNING_OPERATIONS, num_operations, num_parameters
 
 OPERATIONS_PER_GPU_SECOND = 370e12
 """Operations of evaluations in a second of self-play, if the CPU cost nothing: chess with 19x256, as above."""
@@ -22,8 +22,6 @@ EVALUATIONS_PER_CORE_SECOND = 43_000
 """Evaluations that a core brings to the GPU and back, if the GPU cost nothing: 9x9 Go with 6x96, as above."""
 LEARNING_OPERATIONS_PER_GPU_SECOND = 290e12
 """Operations of learner steps in a second: chess with 19x256, batches of 1,024."""
-STEP_OPERATIONS = 3
-"""Operations of a step for a sample, in evaluations: forward pass, gradients of the inputs and of the weights."""
 POSITIONS_PER_PARAMETER = 0.25
 """Recorded positions that a budget should pay for, for each parameter of the network. In 9x9 Go on a CPU a network of
 6x64 (0.5 million parameters) came within 83 Elo of 4x48 at 0.08 (`defaults.LEAST_POSITIONS`)."""
@@ -82,7 +80,7 @@ def gpu_settings(
         config = NetworkConfig(**size)
         operations, samples = num_operations(config, shape), LearnerConfig().samples_per_position
         rate = evaluations_per_second(operations, num_cores=num_cores, num_gpus=num_gpus)
-        learning_s = samples * STEP_OPERATIONS * operations / LEARNING_OPERATIONS_PER_GPU_SECOND
+        learning_s = samples * LEARNING_OPERATIONS * operations / LEARNING_OPERATIONS_PER_GPU_SECOND
         positions = seconds / (factor * simulations_per_position / rate + learning_s)
         return positions >= POSITIONS_PER_PARAMETER * num_parameters(config, shape)
 
