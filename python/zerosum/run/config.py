@@ -417,13 +417,9 @@ def _new_config(
     for layer in layers:
         _merge(values, layer)
     config = _from_values(name, preset, values)
-<<<<<<< HEAD
     if config.network.module and "module" in asked.get("network", {}):
         config = dataclasses.replace(config, network=_own_network(config.network, game))
-    config = dataclasses.replace(config, game=_with_planes(game, name, config.training.planes))
-=======
     config = dataclasses.replace(config, game=with_planes(game, name, config.training.planes))
->>>>>>> 0d75d11 (Plans have the default settings of the planned machine; the learning rate follows the filters that are asked for)
     if initial:
         require_initial_network(initial, config.network.at(0.0), make(config.game))
     if config.network.ownership_head and not has_owners(game):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from zerosum.evaluators.device import uses_gpu
+from zerosum.evaluators.device import num_devices, uses_gpu
 from zerosum.games import Rules, measure_game
 from zerosum.games.rules import names_planes
 from zerosum.network import NetworkConfig, NetworkShape
