@@ -23,7 +23,7 @@ import pytest
 from networks_for_tests import make_checkpoint, make_info
 from stores_for_tests import FILLED, filled, games_in, header_of, names_in, opened, ply_entry, ply_of
 from zerosum.base.errors import DataError, ZerosumError, printable
-from zerosum.base.files import require_own_files
+from zerosum.base.files import read_bytes, require_own_files
 from zerosum.cli import application
 from zerosum.games import make
 from zerosum.network import NetworkConfig
@@ -291,14 +291,14 @@ def test_weights_of_nonsense_with_the_right_checksum_are_damage(saved: Path, par
     "name", ["step-00000005.json", "step-00000005.safetensors", "step-00000005.learner.safetensors"]
 )
 def test_a_read_error_that_comes_once_costs_nothing(saved: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    original, errors = Path.read_bytes, [OSError(5, "Input/output error")]
+    errors = [OSError(5, "Input/output error")]
 
-    def failing(path: Path) -> bytes:
+    def failing(path: Path, *, most_bytes: int) -> bytes:
         if path.name == name and errors:
             raise errors.pop()
-        return original(path)
+        return read_bytes(path, most_bytes=most_bytes)
 
-    monkeypatch.setattr(Path, "read_bytes", failing)
+    monkeypatch.setattr("zerosum.network.checkpoint.read_bytes", failing)
     checkpoint, messages = load_newest(saved.parent)
     assert not errors and checkpoint is not None and checkpoint.info.step == 5 and not messages
     errors += [OSError(5, "Input/output error")] * 9

@@ -6,6 +6,7 @@ A game counts once its line is whole. Results are computed from the games, never
 from __future__ import annotations
 
 import json
+import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -175,7 +176,7 @@ def parse_game(game: Rules, line: str) -> PlayedGame:
     for text in values.get("moves", []):
         action = game.parse_action(state, text)
         if action is None:
-            raise ValueError(f"{text} is illegal")
+            raise ValueError(f"{shown(str(text))} is illegal")
         actions.append(action)
         state = game.play(state, action)
     first_is_player, result = values["game"] % 2, values["result"]
@@ -203,6 +204,11 @@ def _thought(values: Any) -> Thought:
     if not isinstance(values, dict):
         raise TypeError("not a thought")
     score = values.pop("score", None)
+    if not isinstance(score, dict | None):
+        raise TypeError("not a score")
+    for value in [*values.values(), *(score or {}).values()]:
+        if type(value) not in (int, float) or not math.isfinite(value):
+            raise ValueError(f"{shown(str(value))} is not a number")
     return Thought(None if score is None else Score(**score), **values)
 
 

@@ -51,6 +51,8 @@ def printable(text: str) -> str:
     return text.translate({ord(character): ascii(character)[1:-1] for character in steering})
 
 
+MOST_LETTERS = 200
+"""Longest name that is compared with known ones."""
 _STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # controls, formats, halves of surrogates, separators of lines
 
 
@@ -62,6 +64,8 @@ def near(name: str, known: Iterable[str], *, most: int = 3) -> list[str]:
     >>> near("c_inti", ["c_init", "lcb_deviations"])
     ['c_init']
     """
+    if len(name) > MOST_LETTERS:  # the comparison's time grows with the square of the length
+        return []
     alike: dict[str, list[str]] = {}
     for other in known:
         alike.setdefault(other.casefold(), []).append(other)

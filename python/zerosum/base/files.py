@@ -24,6 +24,8 @@ UNFINISHED = ".unfinished"
 
 MOST_NOTE_BYTES = 4 << 20
 """Largest file of settings, notes or a description that is read of a run."""
+MOST_LINE_BYTES = 16 << 20
+"""Longest line of a table that is read; a longer one is damaged."""
 MOST_TABLE_BYTES = 256 << 20
 """Largest table that is read: the metrics of four months, a row every ten seconds."""
 
@@ -206,6 +208,8 @@ def read_lines(path: Path, parse: Callable[[str], T], *, header: str = "") -> Li
             found.damaged.extend([] if found.header == header else [1])
             continue
         try:
+            if len(line) > MOST_LINE_BYTES:
+                raise ValueError("too long for a line")
             text = line.decode()
             found.entries.append(parse(text))
             found.texts.append(text)

@@ -23,6 +23,7 @@ from typing import Any
 
 from zerosum.base.errors import RunError, SettingsError, printable
 from zerosum.base.settings import num_cores
+from zerosum.cluster.guard import guarded
 
 LOCAL = "local"
 """The address that means a new cluster on this machine alone."""
@@ -185,6 +186,7 @@ def connected(address: str) -> Iterator[Connection]:
             directory = tempfile.mkdtemp(prefix="zs-")
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
             stack.enter_context(private_environment())
+            stack.enter_context(guarded(directory, _secret()))
             options |= {
                 "num_cpus": num_cores(),
                 "include_dashboard": False,
@@ -203,7 +205,7 @@ def connected(address: str) -> Iterator[Connection]:
             stack.callback(ray.shutdown)
             with _kept_sigterm():
                 ray.init(**options)
-        except (ConnectionError, OSError, ValueError, RuntimeError) as error:
+        except Exception as error:  # Ray raises this class itself, if a node does not start in time
             reason = str(error).strip().partition("\n")[0] or type(error).__name__
             if address == LOCAL:
                 raise RunError(f"Ray cannot start ({reason}): see that there are memory and disk enough.") from error

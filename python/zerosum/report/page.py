@@ -22,6 +22,7 @@ from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
 from zerosum.report.probes import probe, thoughts
 from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
 from zerosum.run.config import budget_words
+from zerosum.run.given_game import recorded_game
 from zerosum.run.held_out import HeldOut
 from zerosum.run.solved import published_mistakes
 from zerosum.run.strength import player_name
@@ -93,12 +94,16 @@ def write_page(
     return page.found[0]
 
 
+def _rules_of(run: RunData) -> Rules:
+    return make(recorded_game(run.path))
+
+
 class Page:
     """The parts of a page. Parts whose files are damaged are left out."""
 
     def __init__(self, runs: Sequence[RunData], *, has_probes: bool, say: Callable[[str], None]) -> None:
         self._runs, self._has_probes, self._say = runs, has_probes, say
-        self._games = [self._try(functools.partial(make, run.config.game), f"the rules of {run.name}") for run in runs]
+        self._games = [self._try(functools.partial(_rules_of, run), f"the rules of {run.name}") for run in runs]
         self._records: list[list[GameRecord]] = []
         self._blocks: list[list[GameBlock]] = []
         for run, game in zip(runs, self._games, strict=True):

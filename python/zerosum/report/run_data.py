@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -116,7 +115,7 @@ class RunData:
     def game_blocks(self) -> Iterator[tuple[int, list[GameRecord]]]:
         """The played games shard by shard, then the unsealed ones; each with the number of games before.
 
-        Missing, damaged or too large files are left out.
+        Missing, damaged, empty or too large files are left out.
         """
         directory, before = self.path / "games", 0
         manifest = read_manifest(directory)
@@ -124,8 +123,12 @@ class RunData:
         wanted = set(np.linspace(0, len(shards) - 1, min(len(shards), MOST_BLOCKS)).round().astype(int).tolist())
         for number, seal in enumerate(shards):
             if number in wanted and seal.shard:
-                with contextlib.suppress(DataError):  # `zerosum train` reports it and sets it aside
-                    yield before, read_shard(directory / seal.shard)
+                try:
+                    records = read_shard(directory / seal.shard)
+                except DataError:  # `zerosum train` reports it and sets it aside
+                    records = []
+                if records:
+                    yield before, records
             before += seal.num_games
         journal = directory / manifest.journal
         try:

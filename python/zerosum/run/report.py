@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from zerosum._core import core_game_names
 from zerosum.arena import FAILURES, MatchResult, PlayedGame, play_match, require_pairs
 from zerosum.base.errors import DataError, ZerosumError, command_from_anywhere, command_text, counted, printable
 from zerosum.base.files import require_own_files
@@ -17,7 +18,7 @@ from zerosum.base.settings import num_cores
 from zerosum.contest.elo import Rating
 from zerosum.contest.ratings import fit_ratings
 from zerosum.games import Rules, make, start_state
-from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES, split_name
+from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.games.source_files import OBJECT
 from zerosum.network import NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoints_to_play, list_checkpoints, read_info
@@ -339,8 +340,8 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
             if value is not None:
                 write_json(_figure_json(metric, run=str(run), value=value))
     network = config.network
-    is_own = split_name(config.game) is not None or config.game.startswith(OBJECT)
-    game = None if is_own else make(config.game)
+    is_known = config.game.partition("(")[0] in core_game_names()
+    game = make(config.game) if is_known else None
     parameters = _num_parameters(run, config, game)
     size = "" if parameters is None else f", {parameters:,} parameters"
     grown = f", grown in stages ({network.growth})" if network.growth else ""
