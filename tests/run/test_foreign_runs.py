@@ -7,6 +7,7 @@ command that reads runs is tried. An audit hook hears what the interpreter opens
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import os
 import re
@@ -469,3 +470,43 @@ def test_a_digest_tells_names_from_contents(tmp_path: Path) -> None:
 
     assert _digest({"a": b"bc"}) != _digest({"ab": b"c"}) != _digest({"a": b"b", "c": b""})
     assert re.fullmatch("sha256:[0-9a-f]{64}", _digest({})) and hashlib.sha256().hexdigest() in _digest({})
+
+
+# ---- the table
+
+TESTS: dict[str, list[Callable[..., None]]] = {
+    "`config.toml`: `game`: a program, `path.py:Class`": [test_a_program_that_a_run_names_does_not_run],
+    "`config.toml`: `game`: a game of OpenSpiel that reads a file": [test_openspiel_reads_no_file_that_a_run_names],
+    "`game/`": [test_a_program_runs_after_the_users_yes, test_a_program_that_the_user_trains_runs_without_a_question],
+    "`config.toml`: `training.initial_network`": [test_an_initial_network_that_a_run_names_is_not_read],
+    "`store.json`": [test_a_store_that_a_run_names_is_not_used],
+    "`checkpoints/step-*.json`": [test_a_checkpoint_names_no_program],
+    "`records-index.sqlite` and a journal of SQLite beside it": [
+        test_an_index_with_a_journal_removes_no_other_file,
+        test_an_index_with_a_program_in_it_is_made_anew,
+    ],
+}
+"""The tests of rows of the table, by their first cell, and the second one where two rows share it."""
+PLANTED = [
+    "holder.json", "holder.lock", "cluster.json", "cluster.jsonl", "strength.jsonl", "gate.jsonl", "tuning/*.jsonl",
+    "levels.json", "calibration.json", "checkpoints/best", "metrics.csv", "mistakes.jsonl", "held-out.jsonl",
+]  # fmt: skip
+"""Files that `_plant_everything` writes."""
+ELSEWHERE = {"games/manifest.jsonl": "test_a_manifest_names_files_of_its_run_alone", "tensorboard/": "LINKS"}
+"""Files that `test_strangers.py` tests."""
+
+
+def test_each_row_of_the_table_has_a_test() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "run-directory.md").read_text(encoding="utf-8")
+    rows = re.findall(r"(?m)^\| (.+?) \| (.+?) \|", page.partition("| file | what it can name |")[2])
+    planted = inspect.getsource(_plant_everything)
+    strangers = Path(__file__).with_name("test_strangers.py").read_text(encoding="utf-8")
+    assert len(rows) >= 16
+    for file, named in rows:
+        if file in TESTS or f"{file}: {named}" in TESTS:
+            continue
+        for name in re.findall(r"`([^`]+)`", file):
+            if name in ELSEWHERE:
+                assert ELSEWHERE[name] in strangers, name
+            else:
+                assert name in PLANTED and f'"{Path(name).name.replace("*", "trial-001")}"' in planted, name

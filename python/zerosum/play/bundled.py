@@ -11,6 +11,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from zerosum.base.files import MOST_NOTE_BYTES, read_text
 from zerosum.games import Rules, make
 from zerosum.play.fit import fits
 from zerosum.play.runs import (
@@ -127,7 +128,7 @@ def _minutes_of_little_training(run: Path, bundled: Path) -> float | None:
 def _has_beginning(run: Path) -> bool:
     """Whether a run began with another network than random weights, or nobody knows."""
     try:
-        training = tomllib.loads((run / "config.toml").read_text(encoding="utf-8")).get("training", {})
+        training = tomllib.loads(read_text(run / "config.toml", most_bytes=MOST_NOTE_BYTES)).get("training", {})
     except (OSError, ValueError):
         return True
     return not isinstance(training, dict) or bool(training.get("initial_network"))
