@@ -13,7 +13,9 @@ from typing import Any, cast
 
 import pytest
 
+from analysis_client import answers
 from games_for_tests import DoubleMove
+from gtp_client import Client
 from zerosum._core import Root
 from zerosum.analysis.analyst import Analyst
 from zerosum.analysis.review import Review, ReviewedMove, ReviewedPosition, Thresholds, review
@@ -471,3 +473,69 @@ def test_moves_have_the_numbers_that_people_give_them() -> None:
         ["2", "White", "B2"],
         ["3", "Black", "D4"],
     ]
+
+
+# ---- games of Go that people finished
+
+DEAD = (DATA / "people" / "sgf20_dead_stones_japanese.sgf").read_text()
+
+
+def reviewed_go(text: str) -> Review:
+    (record,) = read_games(io.StringIO(text))
+    game = make(record.game)
+    return review(record, Analyst(Players("rollouts").of(game)), Task(num_visits=50))
+
+
+@pytest.mark.parametrize(
+    ("change", "value", "score"),
+    [
+        (("", ""), 1.0, 2.5),
+        (("RE[B+2.5]", ""), 1.0, 2.5),
+        (("RU[Japanese]", "RU[Chinese]"), 1.0, 2.5),
+        (("RU[Japanese]", ""), 1.0, 2.5),
+        (("RE[B+2.5]", "RE[W+R]"), -1.0, 2.5),  # what the players agreed on decides
+        (("KM[6.5]RU[Japanese]PB[a]PW[b]RE[B+2.5]", "KM[9.5]RU[Japanese]"), -1.0, -0.5),
+    ],
+)
+def test_dead_stones_do_not_count_after_two_passes(change: tuple[str, str], value: float, score: float) -> None:
+    found = reviewed_go(DEAD.replace(*change))
+    last = found.positions[-1]
+    assert (last.value, last.win_rate) == (value, (1 + value) / 2) and last.count is not None
+    assert (last.count.score, last.count.dead) == (score, ("C4",))
+    assert [move.mark for move in found.moves[-2:]] == ["", ""], "a right pass is no mistake"
+    numbers = review_numbers(found)["positions"][-1]
+    assert (numbers["value"], numbers["score"], numbers["dead"]) == (value, score, ["C4"])
+    assert "without the dead stones C4." in review_text(found)
+
+
+def test_dead_stones_are_the_same_in_every_answer() -> None:
+    found = reviewed_go(DEAD)
+    count = found.positions[-1].count
+    assert count is not None
+    texts = [move.text for move in found.record.moves]
+    client = Client("go(size=9, komi=6.5)")
+    for command in ("kata-set-rules japanese", *(f"play {'bw'[ply % 2]} {text}" for ply, text in enumerate(texts))):
+        client.ask(command)
+    assert client.ask("final_score") == f"B+{count.score:g}"
+    assert client.ask("final_status_list dead") == " ".join(count.dead)
+    pairs = [["BW"[ply % 2], text] for ply, text in enumerate(texts)]
+    query = {"rules": "japanese", "komi": 6.5, "boardXSize": 9, "boardYSize": 9, "maxVisits": 2, "moves": pairs}
+    (answer,) = answers(query)
+    root = answer["rootInfo"]
+    assert root["scoreLead"] == count.score and root["winrate"] == 1.0
+
+
+@pytest.mark.parametrize("rules", ["RU[Tromp-Taylor]", "RU[suicide=true]"])
+def test_by_rules_for_programs_all_stones_are_alive(rules: str) -> None:
+    last = reviewed_go(DEAD.replace("RU[Japanese]", rules)).positions[-1]
+    assert last.value == -1.0 and last.count is None
+
+
+def test_white_has_a_bonus_for_handicap_stones_by_some_rules() -> None:
+    text = "(;SZ[9]KM[0.5]HA[2]RU[{}]AB[ea][eb][ec][ed][ee][ef][eg][eh][ei];W[];B[])"
+    scores = {}
+    for rules in ("Japanese", "Chinese", "AGA"):
+        count = reviewed_go(text.replace("{}", rules)).positions[-1].count
+        assert count is not None
+        scores[rules] = count.score
+    assert scores == {"Japanese": 71.5, "Chinese": 78.5, "AGA": 79.5}

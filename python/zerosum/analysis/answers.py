@@ -111,7 +111,9 @@ class _Seen:
             return found | {"currentPlayer": ("FIRST", "SECOND")[self.player]}
         exact = go_score.exact_lead(self.game, self.state, friendly_pass=self.query.friendly_pass)
         if exact is not None:
-            found |= self.scores(exact if self.player == 0 else -exact) | {"scoreStdev": 0.0}
+            side = exact if self.player == 0 else -exact
+            found = self.values(float((side > 0) - (side < 0)), visits)
+            found |= self.scores(side) | {"scoreStdev": 0.0}
         this, symmetric = go_query.hashes(self.game, self.state)
         return found | {"currentPlayer": "BW"[self.player], "thisHash": this, "symHash": symmetric}
 

@@ -195,7 +195,7 @@ def _named_rules(fields: Fields) -> GoRules:
             raise QueryError("rules", f"Could not parse rules: {shown(given)}") from None
     try:
         if isinstance(given, str):
-            return GoRules.named(given)
+            return GoRules.parse(given)
         if isinstance(given, dict):
             known = {name: value for name, value in given.items() if name in FIELDS or name in OTHER_NAMES}
             return GoRules().with_fields(known)

@@ -18,14 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.games import Rules, State
-from zerosum.notation.go_status import judge
+from zerosum.notation.go_status import TWO_PASSES, final_count
 from zerosum.notation.legality import options_of
 from zerosum.play.player import Player
 
 SCALE = 0.25
 """Points of lead per line of the board and unit of log odds (not measured)."""
 MOST_CERTAIN = 0.999
-TWO_PASSES = "two passes"
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ def exact_lead(game: Rules, state: State, *, friendly_pass: bool) -> float | Non
     """Black's lead in points if two passes have ended the game, else None."""
     if game.ending(state) != TWO_PASSES:
         return None
-    return judge(game, state).score() if friendly_pass else game.score(state)
+    return final_count(game, state, friendly_pass=friendly_pass).score
 
 
 def ownership(player: Player, state: State, num_games: int) -> NDArray[np.float64]:

@@ -11,9 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 from zerosum.analysis.analyst import Analyst
+from zerosum.analysis.finished_go import PeoplesCount
 from zerosum.base.errors import SettingsError
 from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Rules, State, start_state
+from zerosum.notation.go_status import FinalCount
 from zerosum.notation.record import Record
 from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.driver import Task
@@ -62,6 +64,16 @@ class ReviewedPosition:
     """The search's result; None if the game is over."""
     value: float
     """The first player's expected result, in [-1, 1]: the search's (`Analysis.value`), or the result itself."""
+
+    count: FinalCount | None = None
+    """The count of a game of Go that people finished by two passes."""
+
+    @property
+    def searched_value(self) -> float:
+        """The search's value alone; the value if the game is over."""
+        if self.report is None:
+            return self.value
+        return self.report.value if self.report.player == 0 else -self.report.value
 
     @property
     def win_rate(self) -> float:
@@ -142,28 +154,66 @@ def review(
     thresholds = thresholds or Thresholds()
     game, start = analyst.player.game, start_state(analyst.player.game, record.checked().start)
     states, actions = _play(game, start, record)
+    counting = PeoplesCount.of(game, record)
     positions = []
     is_interrupted = False
     try:
         for ply, state in enumerate(states):
-            positions.append(_look(analyst, task, start, actions[:ply], state, is_last=ply == len(actions)))
+            bare = _without_dead(counting, actions, ply, state)
+            if bare is None:
+                positions.append(_look(analyst, task, start, actions[:ply], state, is_last=ply == len(actions)))
+            else:
+                found = _look(analyst, task, bare, [], bare, is_last=False)
+                positions.append(replace(found, state=state))
             on_position(ply + 1, len(states))
     except KeyboardInterrupt:
         if len(positions) < 2:  # not a move was reviewed
             raise
         is_interrupted, actions = True, actions[: len(positions) - 1]
         record = _cut(record, len(actions))
+    if counting is not None and not is_interrupted:
+        positions = _counted(counting, positions, actions)
     moves = []
     for ply, action in enumerate(actions):
         before, after = positions[ply : ply + 2]
         player = game.player(before.state)
-        change = (after.win_rate - before.win_rate) * (1 if player == 0 else -1)
+        # A move into a position that is counted was searched like the one before it.
+        is_before_end = after is not positions[-1] and before.value == before.searched_value
+        rate_after = win_rate(after.searched_value) if is_before_end and ply + 4 == len(positions) else after.win_rate
+        change = (rate_after - before.win_rate) * (1 if player == 0 else -1)
         text = game.action_text(before.state, action)
         noise = _noise(analyst, before, after)
         is_best = before.report is not None and before.report.best_move == text
         loss = 0.0 if is_best else max(0.0, -change)
         moves.append(ReviewedMove(text, action, player, loss, thresholds.mark(loss) if loss > noise else ""))
     return Review(record, game, tuple(positions), tuple(moves), analyst.player.own_name, thresholds, is_interrupted)
+
+
+def _without_dead(counting: PeoplesCount | None, actions: list[int], ply: int, state: State) -> State | None:
+    """The position without dead stones, if people count and one of them has just passed."""
+    if counting is None or not ply or counting.game.ending(state) is not None:
+        return None
+    is_after_pass = actions[ply - 1] == counting.game.spec.num_actions - 1
+    return counting.without_dead(state) if is_after_pass else None
+
+
+def _counted(counting: PeoplesCount, positions: list[ReviewedPosition], actions: list[int]) -> list[ReviewedPosition]:
+    """The positions of a game that two passes ended, with the count of its people.
+
+    The position between the two passes has the value of the end, because both players agreed on it; so has the one
+    before them, if nothing was left to play for.
+    """
+    count = counting.final(actions, positions[-1].state)
+    if count is None:
+        return positions
+    value = counting.value(count)
+    last = replace(positions[-1], value=value, report=None, count=count)
+    between = [replace(position, value=value) for position in positions[-2:-1]]
+    before = [
+        replace(position, value=value) if counting.is_settled(position.state) else position
+        for position in positions[-3:-2]
+    ]
+    return [*positions[:-3], *before, *between, last]
 
 
 def _cut(record: Record, num_moves: int) -> Record:

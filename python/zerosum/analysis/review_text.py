@@ -77,9 +77,20 @@ def _summary(review: Review) -> Iterator[str]:
             yield f"{side}: {counts}; {loss:.1%} lost per move"
     last = review.positions[-1]
     if last.report is None:
-        yield f"The game is over: {review.game.ending(last.state)}."
+        yield f"The game is over: {review.game.ending(last.state)}.{_count_text(last)}"
     else:
         yield f"Best now: {_line(review, last)}"
+
+
+def _count_text(position: ReviewedPosition) -> str:
+    """The sentence of a count in Go, such as " Black has 2.5 points more, without the dead stones C4."."""
+    if position.count is None:
+        return ""
+    score, dead = position.count.score, position.count.dead
+    lead = (
+        f"{'Black' if score > 0 else 'White'} has {abs(score):g} points more" if score else "Both have as many points"
+    )
+    return f" {lead}, without the dead stones {' '.join(dead)}." if dead else f" {lead}."
 
 
 def _counted(number: int, word: str) -> str:
@@ -123,6 +134,7 @@ def _position_numbers(review: Review, position: ReviewedPosition) -> dict[str, A
         "ending": review.game.ending(position.state),
         "value": _rounded(position.value),
         "win_rate": _rounded(position.win_rate),
+        **({} if position.count is None else {"score": position.count.score, "dead": list(position.count.dead)}),
         **found,
     }
 

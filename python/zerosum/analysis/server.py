@@ -6,10 +6,12 @@ Start with `AnalysisServer.receive`, which reads a line, and `_work`, which `par
 
 from __future__ import annotations
 
+import errno
 import heapq
 import itertools
 import json
 import math
+import os
 import sys
 import threading
 import traceback
@@ -56,8 +58,13 @@ def serve(
     rules = make(game) if game else players.own_game()
 
     def write(line: str) -> None:
-        sys.stdout.write(line)
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+        except OSError as error:  # in any thread: nobody hears further answers
+            if error.errno != errno.EPIPE:
+                print(f"zerosum: the output cannot be written: {error.strerror}.", file=sys.stderr, flush=True)
+            os._exit(1 if error.errno == errno.EPIPE else 2)
 
     limits(max_simulations, max_seconds)
     server = AnalysisServer(
@@ -118,7 +125,9 @@ class AnalysisServer:
         """Jobs that have not been answered yet."""
         self._numbers = itertools.count()
         self._is_closed = self._has_warned = False
-        self._threads = [threading.Thread(target=self._work, name=f"analysis {n}") for n in range(parallel)]
+        self._threads = [
+            threading.Thread(target=self._work, name=f"analysis {n}", daemon=True) for n in range(parallel)
+        ]
         for thread in self._threads:
             thread.start()
 

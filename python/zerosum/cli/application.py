@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import faulthandler
 import importlib.util
 import io
+import os
 import shutil
 import sys
 from typing import Annotated
@@ -34,11 +37,17 @@ def main() -> None:
     if sys.__stderr__ is not None:
         faulthandler.enable(sys.__stderr__)  # a crash in a library prints its caller
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Readers of a pipe get each line at once; characters that the terminal cannot write are escaped.
-        sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
+        # Readers of a pipe get each line at once, in UTF-8 whatever the locale is, because records and JSON are.
+        # Characters that a terminal cannot write are escaped.
+        encoding = None if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, line_buffering=True, errors="backslashreplace")
     end_at_interrupt()
     try:
-        app(standalone_mode=True)
+        try:
+            app(standalone_mode=True)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except ZerosumError as error:
         print(f"zerosum: {error}", file=sys.stderr)
         raise SystemExit(2) from None
@@ -72,7 +81,14 @@ def main() -> None:
         raise SystemExit(2) from None
     except OSError as error:
         if error.filename is None:
-            raise
+            if error.errno not in NO_SPACE:
+                raise
+            _abandon_output()
+            print(
+                f"zerosum: the output cannot be written: {error.strerror}. Free some space, or name another file.",
+                file=sys.stderr,
+            )
+            raise SystemExit(2) from None
         print(
             f"zerosum: {error.filename} cannot be used: {error.strerror}. Check its name and permissions.",
             file=sys.stderr,
@@ -105,6 +121,16 @@ def missing_package(error: ImportError) -> str:
 def _command() -> str:
     """The command's name, as the user has given it."""
     return next((word for word in sys.argv[1:] if not word.startswith("-")), "the program")
+
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Errors of a disk that takes no more."""
+
+
+def _abandon_output() -> None:
+    """Direct standard output to nowhere: the interpreter flushes it at its end, and would print a traceback."""
+    with contextlib.suppress(OSError, ValueError, AttributeError), open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _print_version(is_asked: bool) -> None:

@@ -133,6 +133,36 @@ class Judgement:
         return score
 
 
+TWO_PASSES = "two passes"
+"""The ending after which people take the dead stones off the board."""
+
+
+@dataclass(frozen=True)
+class FinalCount:
+    """The count of a finished game."""
+
+    score: float
+    """Black's points minus White's points and komi."""
+    dead: tuple[str, ...]
+    """Points of the stones that were taken off the board before, in the order of GTP's points."""
+
+
+def final_count(game: Rules, state: State, *, friendly_pass: bool) -> FinalCount:
+    """The count of a position: of the same stones in files, in JSON and in GTP.
+
+    Args:
+        game: Go, with the scoring and the komi that count.
+        state: The position.
+        friendly_pass: Whether the dead stones are taken off the board.
+    """
+    if not friendly_pass:
+        score = game.score(state)
+        assert score is not None, "a position of Go has a score"
+        return FinalCount(score, ())
+    judged = judge(game, state)
+    return FinalCount(judged.score(), tuple(vertex_of(judged.size, point) for point in sorted(judged.dead)))
+
+
 def is_territory(game: Rules) -> bool:
     """Whether a game of Go counts territory."""
     return "scoring=territory" in game.spec.full_name

@@ -94,7 +94,7 @@ def run_gtp(
 
 def _named_rules(name: str) -> GoRules:
     try:
-        return GoRules.named(name)
+        return GoRules.parse(name)
     except SettingsError as error:
         raise SettingsError(f"Unknown rules: {error}.") from None
 

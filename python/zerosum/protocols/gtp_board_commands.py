@@ -174,7 +174,7 @@ def _change_rules(session: GtpSession, rules: str | dict[str, Any]) -> str:
     """Change to the rules of this name, or change some fields."""
     try:
         if isinstance(rules, str):
-            session.board.set_rules(GoRules.named(rules))
+            session.board.set_rules(GoRules.parse(rules))
         else:
             session.board.set_rules(session.board.rules.with_fields(rules))
     except SettingsError as error:
