@@ -16,7 +16,7 @@ import os
 import tomllib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -70,10 +70,12 @@ def check(config: Any, section: str) -> None:
             raise SettingsError(f"{name} is {value!r}, allowed is {_range_text(low, high)}.")
 
 
-@functools.cache
+_cached_type_hints = functools.cache(typing.get_type_hints)
+
+
 def _type_hints(config_type: type) -> dict[str, Any]:
     """By field. Evaluating them takes longer than the checks, and a match makes configs for each of its games."""
-    return typing.get_type_hints(config_type)
+    return _cached_type_hints(typing.cast(Hashable, config_type))
 
 
 @dataclasses.dataclass(frozen=True)
