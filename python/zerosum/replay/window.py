@@ -304,23 +304,34 @@ class ReplayWindow:
         with self._lock:
             assert self._num_positions, "the window is empty"
             block_of, rows = self._draw(batch_size, generator)
-            blocks = [self._blocks[index] for index in block_of.tolist()]
-            starts = zip(blocks, rows["start"].tolist(), strict=True)
-            actions, following = [block.actions.values for block in blocks], None
+            numbers = block_of.tolist()
+            starts = zip(numbers, rows["start"].tolist(), strict=True)
+
+            def columns(name: str) -> list[NDArray[Any]]:
+                """A column of each sample's block; `_Column.values` would take long for each sample."""
+                each = [getattr(block, name).values for block in self._blocks]
+                return [each[number] for number in numbers]
+
+            actions, following = columns("actions"), None
             if "owners" in targets:
                 num_following = rows["plies_left"]
                 moves = _gather(actions, rows["first_action"] + rows["ply"], num_following)
                 following = Moves(actions=moves, offsets=_offsets(num_following))
             return Samples(
                 game_ids=rows["game_id"],
-                starts=tuple(block.starts[index] for block, index in starts),
+                starts=tuple(self._blocks[number].starts[index] for number, index in starts),
                 actions=_gather(actions, rows["first_action"], rows["ply"]),
                 action_offsets=_offsets(rows["ply"]),
                 returns=rows["return"],
                 search_values=rows["search_value"],
                 draws=rows["draw"],
                 following=following,
-                policies=_policies(blocks, rows["first_target"], rows["num_targets"]),
+                policies=_policies(
+                    columns("target_actions"),
+                    columns("target_probabilities"),
+                    rows["first_target"],
+                    rows["num_targets"],
+                ),
             )
 
     def _draw(self, size: int, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.void]]:
@@ -504,10 +515,15 @@ def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return offsets
 
 
-def _policies(blocks: Sequence[_Block], starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> Policies:
+def _policies(
+    actions: Sequence[NDArray[np.uint16]],
+    probabilities: Sequence[NDArray[np.float16]],
+    starts: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+) -> Policies:
     return Policies(
-        actions=_gather([block.target_actions.values for block in blocks], starts, sizes),
-        probabilities=_gather([block.target_probabilities.values for block in blocks], starts, sizes),
+        actions=_gather(actions, starts, sizes),
+        probabilities=_gather(probabilities, starts, sizes),
         offsets=_offsets(sizes),
     )
 

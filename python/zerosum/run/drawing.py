@@ -15,11 +15,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from zerosum.base.settings import num_cores
 from zerosum.replay import Batch, ReplayWindow
 
-BATCHES_AHEAD = 4
-"""Batches that are drawn beside a step of a GPU, each by a thread: with 19x256 and 1,024 positions drawing one takes as
-long as a step of an H100 in chess, and three times as long in shogi."""
+MOST_AHEAD = 8
+"""Most batches that are drawn beside a step of a GPU, each by a thread. On an H200 with 16 cores a thread draws one of
+512 positions of 9x9 Go in 18 ms, in which the GPU could make six steps with 6x96."""
+
+
+def batches_ahead() -> int:
+    """The number of batches that are drawn beside a step of a GPU: half as many as there are cores, at most eight."""
+    return min(max(num_cores() // 2, 1), MOST_AHEAD)
 
 
 @dataclass(frozen=True, eq=False)

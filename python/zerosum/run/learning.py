@@ -25,7 +25,7 @@ from zerosum.network.growing import grown_weights, growth_obstacle
 from zerosum.replay import Batch, ReplayWindow, make_batch
 from zerosum.replay.window import permuted
 from zerosum.run.config import RunConfig, network_words
-from zerosum.run.drawing import BATCHES_AHEAD, BatchDrawer, DrawnBatch
+from zerosum.run.drawing import BatchDrawer, DrawnBatch, batches_ahead
 from zerosum.run.initial_network import (
     as_beginning,
     load_initial_network,
@@ -104,7 +104,7 @@ class RunLearner:
         self._ended_cpu_s = 0.0
         self._learner = self._learner_at(checkpoint, state, info)
         is_ahead = self._learner.is_on_gpu and not config.training.deterministic
-        self._drawer = BatchDrawer(self._draw, ahead=BATCHES_AHEAD if is_ahead else 0)
+        self._drawer = BatchDrawer(self._draw, ahead=batches_ahead() if is_ahead else 0)
         self._unchecked: deque[tuple[int, StepReport]] = deque()
 
     def restore(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
