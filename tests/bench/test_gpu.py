@@ -113,7 +113,7 @@ def test_every_goal_names_a_section() -> None:
         ((), "writes its results to a file: add --out gpu.json"),
         (("--out", "gpu.json", "--only", "evaluatr"), "unknown section 'evaluatr' of --only: did you mean 'evaluator'"),
         (("--out", "gpu.json", "--game", "chess"), "--game does not go with the bench 'gpu'"),
-        (("--out", "gpu.json", "--device", "cuda:7"), "device is 'cuda:7', which torch cannot use here"),
+        (("--out", "gpu.json", "--device", "cuda:7"), "device is 'cuda:7'"),
     ],
 )
 def test_a_mistake_is_answered_in_a_sentence(words: tuple[str, ...], message: str, zero: Command) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -72,9 +73,10 @@ def test_a_batch_is_a_share_of_the_tree(leaves: int, batches: int, visits: int) 
 
 def test_a_gpus_search_grows_its_batches_with_its_tree() -> None:
     game, device = make("chess"), Device(256)
-    player = Player(game, device, SEARCH, name="x", num_batches=8)
+    player = Player(game, device, replace(SEARCH, cache_positions=1000), name="x", num_batches=8)
     config = player.config_by_time()
     assert (config.num_batches, config.leaves_a_batch) == (BATCHES_ON_GPU, 256)
+    assert config.cache_positions == 0
     search = new_search(game, config)
     found = SearchDriver(search, device, config).run(Task(num_visits=12_000))
     visits = 0
@@ -90,9 +92,9 @@ def test_a_gpus_search_grows_its_batches_with_its_tree() -> None:
 
 def test_a_cpus_search_is_as_it_was() -> None:
     game, device = make("connect4"), Device(CPU_FULL_BATCH)
-    player = Player(game, device, SEARCH, name="x", num_batches=3)
+    player = Player(game, device, replace(SEARCH, cache_positions=1000), name="x", num_batches=3)
     config = player.config_by_time()
-    assert (config.num_batches, config.leaves_a_batch) == (3, CPU_FULL_BATCH)
+    assert (config.num_batches, config.leaves_a_batch, config.cache_positions) == (3, CPU_FULL_BATCH, 1000)
     player.make_ready()
     assert sorted(device.sizes) == [size for size in (1, 2, 4, 8, 16) for _ in range(3)]
 

@@ -151,7 +151,9 @@ class Player:
         config = replace(self.config, num_simulations=MOST_SIMULATIONS, root_selection="puct")
         if config.leaves_in_flight < (leaves := self._num_batches * self._batch_size):
             config = replace(config, leaves_in_flight=leaves, batches_in_flight=self._num_batches)
-        return config
+        # Beside a GPU the thread of the search is short of time. Without a cache it makes 14 to 28 % more simulations,
+        # and a tree meets few of its positions again (docs/gpus.md).
+        return replace(config, cache_positions=0) if self.is_on_gpu else config
 
     def make_ready(self, config: SearchConfig | None = None) -> None:
         """Compile the network for the batches of a search, before a game's clock runs.
