@@ -297,7 +297,7 @@ class SectionOf:
 
 SECTIONS = {
     "evaluator": SectionOf(evaluator_section, 110),
-    "selfplay": SectionOf(selfplay_section, 140),
+    "selfplay": SectionOf(selfplay_section, 175),
     "learner": SectionOf(learner_section, 60, needs_network=True),
     "analyse": SectionOf(analyse_section, 40),
     "train": SectionOf(train_section, 75, needs_network=True),
