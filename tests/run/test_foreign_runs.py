@@ -285,6 +285,21 @@ def test_a_checkpoint_names_no_program(
     assert victim.is_untouched(), victim.heard
 
 
+def test_a_network_that_is_a_program_does_not_run(
+    run: Path, victim: Victim, every_command: Callable[[Path], dict[str, Answer]]
+) -> None:
+    name = victim.program(run.parent / "stolen.py")
+    set_in(run, "module", name)
+    for path in (run / "checkpoints").glob("step-*.json"):
+        body = json.loads(path.read_text())
+        body["network"]["module"] = name
+        path.write_text(json.dumps({**body, "sha256": _body_checksum(body)}))
+    answers = every_command(run)
+    assert victim.is_untouched(), victim.heard
+    assert {name for name, answer in answers.items() if answer.status == 0} <= {"info", "report", "web"}
+    assert all("Traceback" not in answer.err for answer in answers.values())
+
+
 # ---- places
 
 
@@ -477,6 +492,9 @@ def test_a_digest_tells_names_from_contents(tmp_path: Path) -> None:
 TESTS: dict[str, list[Callable[..., None]]] = {
     "`config.toml`: `game`: a program, `path.py:Class`": [test_a_program_that_a_run_names_does_not_run],
     "`config.toml`: `game`: a game of OpenSpiel that reads a file": [test_openspiel_reads_no_file_that_a_run_names],
+    "`config.toml`: `network.module`, and the same in `checkpoints/step-*.json`": [
+        test_a_network_that_is_a_program_does_not_run
+    ],
     "`game/`": [test_a_program_runs_after_the_users_yes, test_a_program_that_the_user_trains_runs_without_a_question],
     "`config.toml`: `training.initial_network`": [test_an_initial_network_that_a_run_names_is_not_read],
     "`store.json`": [test_a_store_that_a_run_names_is_not_used],
