@@ -147,14 +147,14 @@ def test_rollouts_judge_by_exact_results_and_mark_nothing_within_their_noise() -
 
 
 def test_what_was_reviewed_survives_ctrl_c(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    final, calls = Analyst.final, iter(range(100))
+    reports, calls = Analyst._reports, iter(range(100))
 
     def interrupted(*args: Any, **options: Any) -> Any:
         if next(calls) == 3:
             raise KeyboardInterrupt
-        return final(*args, **options)
+        return reports(*args, **options)
 
-    monkeypatch.setattr(Analyst, "final", interrupted)
+    monkeypatch.setattr(Analyst, "_reports", interrupted)
     path = tmp_path / "games.pgn"
     path.write_text("1. e4 e5 2. Nf3 Nc6 *\n\n1. d4 d5 *\n", encoding="utf-8")
     told = Told(format="pgn")
@@ -539,3 +539,24 @@ def test_white_has_a_bonus_for_handicap_stones_by_some_rules() -> None:
         assert count is not None
         scores[rules] = count.score
     assert scores == {"Japanese": 71.5, "Chinese": 78.5, "AGA": 79.5}
+
+
+def test_one_analyst_reviews_all_games_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    class Counted(Analyst):
+        def __init__(self, player: Player) -> None:
+            made.append(player.game.spec.full_name)
+            super().__init__(player)
+
+    monkeypatch.setattr("zerosum.analysis.review_command.Analyst", Counted)
+    path = tmp_path / "games.pgn"
+    path.write_text("1. e4 e5 *\n\n1. d4 d5 2. c4 *\n\n1. e4 e5 *\n")
+    told: list[str] = []
+    command = ReviewCommand(Players("rollouts"), Task(num_visits=5), format="json", write=told.append)
+    command.run(str(path))
+    assert made == ["chess(max_plies=2048)"] and len(told) == 3
+    first, _, last = (json.loads(text) for text in told)
+    assert [position.get("lines") for position in first["positions"]] == [
+        position.get("lines") for position in last["positions"]
+    ], "a game is reviewed alike, whichever games came before"

@@ -13,7 +13,7 @@ import pytest
 RECORDS = {
     "e.pgn": '[Event "Zoë 柯"]\n[White "Zoë"]\n[Result "*"]\n\n1. e4 {é 好} e5 *\n',
     "e.sgf": "(;GM[1]FF[4]CA[UTF-8]SZ[9]KM[6.5]PB[Zoë]PW[柯洁];B[ee]C[好 ☺];W[cc])",
-    "e.kifu": "\n   1 ７六歩(77)\n   2 ３四歩(33)\n".join(["手合割\uff1a平手", ""]),
+    "e.kifu": "手合割\uff1a平手\n   1 ７六歩(77)\n   2 ３四歩(33)\n",
 }
 LOCALES = [
     {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},

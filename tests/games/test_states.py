@@ -125,3 +125,16 @@ def test_states_that_python_cannot_compare_raise_as_python_does() -> None:
     assert game.initial_state() != game.play(game.initial_state(), 0)  # other plies
     with pytest.raises(ValueError, match="truth value of an array"):
         assert game.initial_state() == game.initial_state()
+
+
+def test_a_pickle_of_a_long_game_has_all_its_moves() -> None:
+    game = make("chess")
+    states = [game.initial_state()]
+    for text in ["g1f3", "g8f6", "f3g1", "f6g8"] * 50:
+        action = game.parse_action(states[-1], text)
+        assert action is not None
+        states.append(game.play(states[-1], action))
+    for plies in (0, 1, 63, 64, 65, 128, 129, 200):
+        assert pickle.loads(pickle.dumps(states[plies])) == states[plies]
+        _, (_, _, moves) = states[plies].__reduce__()
+        assert len(moves) == plies and states[plies].plies == plies

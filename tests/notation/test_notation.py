@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import random
+import sys
 
 import pytest
 
@@ -12,6 +13,7 @@ from fuzz_notation import FORMATS, fuzz, parsed, random_record, written
 from records_for_tests import one, pgn_moves, texts
 from zerosum.base.errors import ZerosumError
 from zerosum.notation import Evaluation, Move, Record, RecordError, game_text, read_games
+from zerosum.notation.legality import check_record
 from zerosum.notation.record import MAX_DEPTH, clock_text
 
 each_format = pytest.mark.parametrize("format", FORMATS)
@@ -158,3 +160,12 @@ def test_times_and_evaluations_are_numbers() -> None:
 def test_clocks(seconds: float) -> None:
     hours, minutes, rest = clock_text(seconds).split(":")
     assert 3600 * int(hours) + 60 * int(minutes) + float(rest) == pytest.approx(seconds, abs=1e-9)
+
+
+def test_a_long_game_takes_little_memory_a_move() -> None:
+    """A move without annotations is one object of fixed size, and equal texts are one string."""
+    (record,) = parsed("pgn", "Nf3 Nf6 Ng1 Ng8 " * 500)
+    assert len(record.moves) == 2000 and len({id(move.text) for move in record.moves}) == 4
+    assert not hasattr(record.moves[0], "__dict__") and sys.getsizeof(record.moves[0]) <= 150
+    checked = check_record(record)
+    assert len({id(move.text) for move in checked.moves}) == 4

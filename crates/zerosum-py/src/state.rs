@@ -38,17 +38,64 @@ pub struct LineOfPlay {
     source: Arc<GameSource>,
     /// `None` is the initial state.
     start: Option<Start>,
-    moves: Arc<[Action]>,
+    moves: Moves,
+}
+
+/// Moves that a block holds.
+const BLOCK_SIZE: usize = 64;
+
+/// Moves in order. Lines share all but the latest block, so a further move costs no more in a long game than in a short one.
+#[derive(Clone, Default)]
+struct Moves {
+    older: Option<Arc<Block>>,
+    latest: Arc<[Action]>,
+}
+
+/// A full block, and the one before it.
+struct Block {
+    actions: Arc<[Action]>,
+    older: Option<Arc<Block>>,
+}
+
+impl Moves {
+    fn then(&self, action: Action) -> Self {
+        if self.latest.len() < BLOCK_SIZE {
+            let latest = self.latest.iter().copied().chain([action]).collect();
+            return Self { older: self.older.clone(), latest };
+        }
+        let block = Block { actions: Arc::clone(&self.latest), older: self.older.clone() };
+        Self { older: Some(Arc::new(block)), latest: Arc::from([action]) }
+    }
+
+    fn to_vec(&self) -> Vec<Action> {
+        let mut blocks = vec![&self.latest];
+        let mut next = self.older.as_deref();
+        while let Some(block) = next {
+            blocks.push(&block.actions);
+            next = block.older.as_deref();
+        }
+        blocks.into_iter().rev().flat_map(|block| block.iter().copied()).collect()
+    }
+}
+
+/// One block after the other, because a long chain that drops itself would overflow the stack.
+impl Drop for Block {
+    fn drop(&mut self) {
+        let mut next = self.older.take();
+        while let Some(mut block) = next.and_then(Arc::into_inner) {
+            next = block.older.take();
+        }
+    }
 }
 
 impl LineOfPlay {
     pub fn new(source: &Arc<GameSource>, start: Option<Start>) -> Self {
-        Self { source: Arc::clone(source), start, moves: Arc::default() }
+        Self { source: Arc::clone(source), start, moves: Moves::default() }
     }
 
     /// The line with one more move.
     pub fn then(&self, action: Action) -> Self {
-        Self { moves: self.moves.iter().copied().chain([action]).collect(), ..self.clone() }
+        Self { source: Arc::clone(&self.source), start: self.start.clone(), moves: self.moves.then(action) }
     }
 }
 

@@ -87,6 +87,15 @@ class Analyst:
         *_, last = self.reports(task, start=start, moves=moves)
         return last
 
+    def after(self, task: Task, action: int, _state: State) -> Analysis:
+        """The last report on the position after one more action than the latest search.
+
+        Its time does not grow with the length of the game. `_state` is that position.
+        """
+        self._engine.follow(action)
+        *_, last = self._reports(task)
+        return last
+
 
 def _seeing_ends(player: Player) -> Player:
     """The player with exact bounds where random games evaluate: they alone would hardly see a mate."""

@@ -155,16 +155,24 @@ def review(
     game, start = analyst.player.game, start_state(analyst.player.game, record.checked().start)
     states, actions = _play(game, start, record)
     counting = PeoplesCount.of(game, record)
-    positions = []
+    positions = list[ReviewedPosition]()
+    searched = -1
+    """The latest ply that was searched with the moves before it. A game that went on after its end is searched, too."""
     is_interrupted = False
     try:
         for ply, state in enumerate(states):
             bare = _without_dead(counting, actions, ply, state)
-            if bare is None:
-                positions.append(_look(analyst, task, start, actions[:ply], state, is_last=ply == len(actions)))
+            outcome = game.outcome(state)
+            if bare is not None:
+                positions.append(_searched(state, analyst.final(task, start=bare)))
+            elif outcome is not None and (ply == len(actions) or not game.is_soft_ending(state)):
+                positions.append(ReviewedPosition(state, None, outcome))
+            elif ply and searched == ply - 1:
+                positions.append(_searched(state, analyst.after(task, actions[ply - 1], state)))
+                searched = ply
             else:
-                found = _look(analyst, task, bare, [], bare, is_last=False)
-                positions.append(replace(found, state=state))
+                positions.append(_searched(state, analyst.final(task, start=start, moves=actions[:ply])))
+                searched = ply
             on_position(ply + 1, len(states))
     except KeyboardInterrupt:
         if len(positions) < 2:  # not a move was reviewed
@@ -249,13 +257,5 @@ def _play(game: Rules, start: State, record: Record) -> tuple[list[State], list[
     return states, actions
 
 
-def _look(
-    analyst: Analyst, task: Task, start: State, actions: list[int], state: State, *, is_last: bool
-) -> ReviewedPosition:
-    """Analyse one position. If play went on after an end by the rules, the position is searched nevertheless."""
-    game = analyst.player.game
-    outcome = game.outcome(state)
-    if outcome is not None and (is_last or not game.is_soft_ending(state)):
-        return ReviewedPosition(state, None, outcome)
-    report = analyst.final(task, start=start, moves=actions)
+def _searched(state: State, report: Analysis) -> ReviewedPosition:
     return ReviewedPosition(state, report, report.value if report.player == 0 else -report.value)

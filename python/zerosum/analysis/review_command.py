@@ -62,6 +62,7 @@ class ReviewCommand:
     is_interrupted: bool = field(default=False, init=False)
     """Whether Ctrl-C ended it: what was reviewed by then is written."""
     _rules: dict[str, Rules] = field(default_factory=dict, init=False)
+    _analysts: dict[str, Analyst] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
@@ -177,7 +178,7 @@ class ReviewCommand:
             require_words(rules, self._format_of(record))  # before the search begins
         found = review(
             record,
-            Analyst(self.players.of(rules)),
+            self._analyst_of(self.players.of(rules)),
             self.task,
             thresholds=self.thresholds,
             on_position=lambda done, of: self.progress(done, of, f"game {number}, "),
@@ -204,7 +205,7 @@ class ReviewCommand:
 
     def _position_text(self, player: Player, state: State, *, number: int | None = None) -> str:
         rules = player.game
-        report = Analyst(player).final(self.task, start=state)
+        report = self._analyst_of(player).final(self.task, start=state)
         if self.format == TEXT:
             heading = "" if number is None else f"Game {number}\n"
             return printable(
@@ -213,8 +214,17 @@ class ReviewCommand:
         numbered = {} if number is None else {"number": number}
         return _json_line({**numbered, "position": rules.position_text(state), **report.numbers()})
 
+    def _analyst_of(self, player: Player) -> Analyst:
+        """The analyst of a game, one for all records of a file: its tree takes time to make."""
+        name = player.game.spec.full_name
+        if name not in self._analysts:
+            self._analysts[name] = Analyst(player)
+        return self._analysts[name]
+
     def _rules_of(self, record: Record) -> Rules:
-        return self._rules.get(record.game) or make(record.game)
+        if record.game not in self._rules:
+            self._rules[record.game] = make(record.game)
+        return self._rules[record.game]
 
     def _put(self, texts: Iterable[str]) -> None:
         """Write texts, each of which ends with a newline."""

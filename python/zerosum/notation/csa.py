@@ -17,6 +17,7 @@ from zerosum.notation.record import (
     Draft,
     Record,
     RecordError,
+    finished,
     headers_in,
     one_line,
     refuse,
@@ -207,13 +208,14 @@ class _GameReader:
             self.errors.append(
                 f"line {self.line}: a game without a position (PI, P1 to P9) and the side to move (+ or -)"
             )
+        is_first = self.position.is_black_after(len(self.moves))
         return Record(
             game="shogi",
-            moves=tuple(move.finish() for move in self.moves),
+            moves=finished(self.moves),
             headers=tuple(self.headers),
             start="" if start == START else start,
             comments=tuple(self.root.comments),
-            result=result_of(self.ending, is_first=self.position.is_black_after(len(self.moves))),
+            result=result_of(self.ending, is_first=is_first),
             ending=self.ending,
             ending_spent_s=self.spent_s,
             format="csa",

@@ -20,6 +20,7 @@ from zerosum.notation.record import (
     Move,
     Record,
     RecordError,
+    finished,
     headers_in,
     one_line,
     refuse,
@@ -336,8 +337,10 @@ class _GameReader:
 
     def _add_move(self, square: str, words: str, line_number: int, spent_s: float | None, *, mark: str = "") -> None:
         line = self.lines[-1]
-        move = Draft(mark + square + words, line_number, comments_before=line.before, spent_s=spent_s)
-        line.before = []
+        move = Draft(mark + square + words, line_number, spent_s=spent_s)
+        if line.before:
+            move.comments_before.extend(line.before)
+            line.before = []
         line.moves.append(move)
         line.points.append(move)
         line.squares.append(square)
@@ -371,7 +374,7 @@ class _GameReader:
             ending = ending or summed_up
         return Record(
             game=game,
-            moves=tuple(move.finish() for move in self.main),
+            moves=finished(self.main),
             headers=tuple(self.headers),
             start=start,
             comments=tuple(self.root.comments),

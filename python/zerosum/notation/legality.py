@@ -179,6 +179,8 @@ class _Walk:
     def __init__(self, game: Rules, read: str | None, write: str | None) -> None:
         self.game, self.read = game, _known(game, read)
         self.write = _known(game, write)
+        self.texts: dict[str, str] = {}
+        """One string of each text, however often it is played."""
         self.errors: list[GameError] = []
         """Errors that end the main line."""
         self.warnings: list[GameError] = []
@@ -197,9 +199,11 @@ class _Walk:
                 complaints.append(error)
                 break
             text = self.game.action_text(state, action, self.write)
+            text = self.texts.setdefault(text, text)
             state, number = self.game.play(state, action), number + 1
-            variations = self._variations(move.variations, state, number)
-            done.append(dataclasses.replace(move, text=text, variations=variations))
+            if move.variations:
+                move = dataclasses.replace(move, variations=self._variations(move.variations, state, number))
+            done.append(move.with_text(text))
         return tuple(done)
 
     def _variations(

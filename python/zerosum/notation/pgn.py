@@ -10,6 +10,7 @@ the commands in comments, `[%clk]`, `[%emt]` and `[%eval]` become values; others
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -32,6 +33,7 @@ from zerosum.notation.record import (
     Record,
     RecordError,
     clock_text,
+    finished,
     headers_in,
     one_line,
 )
@@ -186,6 +188,10 @@ class _GameReader:
             if found is None:
                 return None
             token = found[0]
+            if self.result is None and STANDARD_MOVE.fullmatch(token) and self.takes_moves:
+                at, self.line, self.has_moves = found.end(), self.line or number, True
+                self.add_move(token, (), number)
+                continue
             is_comment = token == "{" or token.startswith(";")
             if self.result is not None and not is_comment:
                 return found.start()
@@ -198,6 +204,12 @@ class _GameReader:
                 self.add_comment(token[1:])
             else:
                 self.read_token(token, number)
+
+    @property
+    def takes_moves(self) -> bool:
+        """Whether the innermost line is neither stopped nor skipped."""
+        line = self.open[-1]
+        return not line.is_stopped and not line.num_skipped
 
     def read_token(self, token: str, number: int) -> None:
         line = self.open[-1]
@@ -301,8 +313,13 @@ class _GameReader:
 
     def add_move(self, word: str, glyphs: tuple[int, ...], number: int) -> None:
         line = self.open[-1]
-        line.moves.append(Draft(word, number, comments_before=line.before, nags=list(glyphs)))
-        line.before = []
+        move = Draft(sys.intern(word), number)
+        if glyphs:
+            move.nags.extend(glyphs)
+        if line.before:
+            move.comments_before.extend(line.before)
+            line.before = []
+        line.moves.append(move)
 
     def add_glyph(self, glyph: int, token: str, number: int) -> None:
         moves = self.open[-1].moves
@@ -346,7 +363,7 @@ class _GameReader:
             game = ""
         termination = tags.get("Termination", "")
         consumed = {"Result", "Variant", "SetUp", "FEN", "Termination"}
-        main = tuple(move.finish() for move in self.main)
+        main = finished(self.main)
         return Record(
             game=game,
             moves=main,

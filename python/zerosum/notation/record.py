@@ -56,7 +56,7 @@ class Evaluation:
             raise RecordError(f"an evaluation of {self.pawns} pawns and mate in {self.mate}: expected one of the two.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Move:
     """A move with its annotations."""
 
@@ -84,8 +84,23 @@ class Move:
     """Line number in the file, from 1; 0 for a move that was not read."""
 
     def __post_init__(self) -> None:
-        _require_time("clock_s", self.clock_s)
-        _require_time("spent_s", self.spent_s)
+        if self.clock_s is not None or self.spent_s is not None:
+            _require_time("clock_s", self.clock_s)
+            _require_time("spent_s", self.spent_s)
+
+    def with_text(self, text: str) -> Move:
+        """The same move in another notation, with its annotations."""
+        if self.text == text:
+            return self
+        if self.is_bare:
+            return Move(text, line=self.line)
+        return dataclasses.replace(self, text=text)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the move has no annotation and no variation."""
+        said = self.comments or self.comments_before or self.nags or self.properties or self.variations or self.ending
+        return not said and self.clock_s is None and self.spent_s is None and self.evaluation is None
 
 
 EMPTY: dict[str, Any] = {entry.name: entry.default for entry in dataclasses.fields(Move) if entry.name != "text"}
@@ -268,9 +283,11 @@ def refuse(record: Record, format: str, *names: str) -> None:
     Raises:
         RecordError: one of the named fields of a move is not empty.
     """
-    for _, line in record.lines():
-        for move in line:
-            for name in names:
+    lines = deque((record.moves, *record.variations))
+    while lines:
+        for move in lines.popleft():
+            lines.extend(move.variations)
+            for name in () if move.is_bare else names:
                 if getattr(move, name) != EMPTY[name]:
                     raise RecordError(
                         f"{move.text}: {format} has no words for {name}. Leave it out: record.without({name!r}).",
@@ -278,24 +295,60 @@ def refuse(record: Record, format: str, *names: str) -> None:
                     )
 
 
-@dataclass
 class Draft:
-    """A move during reading, or the place before a record's first move (with `text` "")."""
+    """A move during reading, or the place before a record's first move (with `text` "").
 
-    text: str = ""
-    line: int = 0
-    comments_before: list[str] = field(default_factory=list)
-    comments: list[str] = field(default_factory=list)
-    nags: list[int] = field(default_factory=list)
-    clock_s: float | None = None
-    spent_s: float | None = None
-    evaluation: Evaluation | None = None
-    properties: list[tuple[str, str]] = field(default_factory=list)
-    ending: str = ""
-    variations: list[list[Draft]] = field(default_factory=list)
+    Its lists are made when something asks for them: most moves have nothing but their text.
+    """
+
+    __slots__ = ("clock_s", "ending", "evaluation", "line", "lists", "spent_s", "text")
+
+    def __init__(self, text: str = "", line: int = 0, *, spent_s: float | None = None) -> None:
+        self.text, self.line, self.ending = text, line, ""
+        self.clock_s: float | None = None
+        self.spent_s = spent_s
+        self.evaluation: Evaluation | None = None
+        self.lists: dict[str, list[Any]] | None = None
+
+    def _list(self, name: str) -> list[Any]:
+        if self.lists is None:
+            self.lists = {}
+        return self.lists.setdefault(name, [])
+
+    @property
+    def comments_before(self) -> list[str]:
+        """As `Move.comments_before`."""
+        return self._list("comments_before")
+
+    @property
+    def comments(self) -> list[str]:
+        """As `Move.comments`."""
+        return self._list("comments")
+
+    @property
+    def nags(self) -> list[int]:
+        """As `Move.nags`."""
+        return self._list("nags")
+
+    @property
+    def properties(self) -> list[tuple[str, str]]:
+        """As `Move.properties`."""
+        return self._list("properties")
+
+    @property
+    def variations(self) -> list[list[Draft]]:
+        """As `Move.variations`; empty ones are left out at the end."""
+        return self._list("variations")
+
+    def place_comments_before(self) -> None:
+        """Make its comments those before the first move of a variation."""
+        if self.lists is not None and (comments := self.lists.pop("comments", None)):
+            self.comments_before.extend(comments)
 
     def finish(self) -> Move:
         """The move, with its variations."""
+        if self.lists is None and self.clock_s is None and self.spent_s is None and not self.ending:
+            return Move(self.text, evaluation=self.evaluation, line=self.line)
         return Move(
             self.text,
             comments_before=tuple(self.comments_before),
@@ -312,7 +365,17 @@ class Draft:
 
     def finish_variations(self) -> tuple[tuple[Move, ...], ...]:
         """The variations from here, without empty ones."""
-        return tuple(tuple(move.finish() for move in line) for line in self.variations if line)
+        lines = (self.lists or {}).get("variations", ())
+        return tuple(finished(line) for line in lines if line)
+
+
+def finished(line: list[Draft]) -> tuple[Move, ...]:
+    """The moves of a line, which is empty afterwards: a long game does not need the memory of both."""
+    line.reverse()
+    moves = []
+    while line:
+        moves.append(line.pop().finish())
+    return tuple(moves)
 
 
 def one_line(text: str) -> str:

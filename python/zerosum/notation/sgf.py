@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from zerosum.base.errors import DataError, shown
 from zerosum.notation import sgf_root
-from zerosum.notation.record import MAX_DEPTH, Draft, Move, Record, RecordError, headers_in, refuse
+from zerosum.notation.record import MAX_DEPTH, Draft, Move, Record, RecordError, finished, headers_in, refuse
 
 COLUMNS = "abcdefghijklmnopqrstuvwxyz"
 MIN_SIZE, MAX_SIZE = 5, 25
@@ -358,7 +358,8 @@ class _GameReader:
             where = f"a point of a {self.size}x{self.size} board such as {colour}[dd]"
             raise _SgfError(f"{_quoted(colour, values)}: expected {where}")
         move = tree.pending
-        move.text, move.line, move.comments_before, move.comments = point, line, move.comments, []
+        move.text, move.line = point, line
+        move.place_comments_before()
         tree.line.append(move)
         tree.pending, tree.last = Draft(), move
         tree.num_moves += 1
@@ -370,7 +371,7 @@ class _GameReader:
         result, ending = self.result
         return Record(
             game=f"go({', '.join([f'size={self.size}', *self.options])})" if self.is_go else "",
-            moves=tuple(move.finish() for move in self.main),
+            moves=finished(self.main),
             headers=tuple(self.headers),
             start=position_text(self.size, self.stones, to_move) if is_set_up else "",
             comments=tuple(self.root.comments),

@@ -23,7 +23,7 @@ class FollowedSearch:
     def __init__(self, game: Rules, config: SearchConfig) -> None:
         self.search = new_search(game, config)
         self._start = self.state = game.initial_state()
-        self._actions: tuple[int, ...] = ()
+        self._actions: list[int] = []
 
     def set_position(self, start: State, actions: Sequence[int], *, keep: bool = True) -> None:
         """Go to the position after `actions` from `start`.
@@ -34,13 +34,11 @@ class FollowedSearch:
         Raises:
             GameError: an action is illegal; the position stays.
         """
-        game, actions = self.search.game, tuple(actions)
+        actions = list(actions)
         new = continuation(self._actions, actions) if start is self._start else None
         state = start if new is None else self.state
         for action in actions if new is None else new:
-            if action not in game.legal_actions(state, past_soft_endings=True):
-                raise GameError(f"Action {action} is illegal in\n{game.draw(state)}")
-            state = game.play(state, action)
+            state = self._played(state, action)
         if new is None:
             self.search.reset(0, state)
         else:
@@ -49,8 +47,20 @@ class FollowedSearch:
         self._start, self._actions, self.state = start, actions, state
 
     def advance(self, action: int, *, keep: bool = True) -> None:
-        """Make one legal action."""
-        self.set_position(self._start, (*self._actions, action), keep=keep)
+        """Make one legal action, in a time that does not grow with the game.
+
+        Raises:
+            GameError: it is illegal; the position stays.
+        """
+        self.state = self._played(self.state, action)
+        self.search.advance(0, action, keep=keep)
+        self._actions.append(action)
+
+    def _played(self, state: State, action: int) -> State:
+        game = self.search.game
+        if action not in game.legal_actions(state, past_soft_endings=True):
+            raise GameError(f"Action {action} is illegal in\n{game.draw(state)}")
+        return game.play(state, action)
 
     def forget(self) -> None:
         """Drop the tree; the position stays."""

@@ -81,9 +81,7 @@ class ImportedGame:
         plies["search_value"] = np.where(is_evaluated, self.values, 0)
         plies["flags"] = np.where(is_evaluated, PlyFlag.RECORDED | PlyFlag.EVALUATED, PlyFlag.RECORDED)
         plies["flags"][: self.opening_plies] = PlyFlag.OPENING
-        targets = [self._target(ply) for ply in range(num_plies)]
-        actions = [action for target in targets for action in target]
-        shares = [share for target in targets for share in target.values()]
+        targets, target_offsets = self._targets()
         return GameRecord(
             game_id=game_id,
             game=game.spec.name,
@@ -93,11 +91,24 @@ class ImportedGame:
             settings_hash=origin,
             seed=0,
             plies=plies,
-            targets=policy_target(actions, shares, np.zeros(len(actions))),
-            target_offsets=np.cumsum([0, *map(len, targets)], dtype=np.int64),
+            targets=targets,
+            target_offsets=target_offsets,
             outcome=self.outcome,
             ending=self.ending,
         )
+
+    def _targets(self) -> tuple[NDArray[np.void], NDArray[np.int64]]:
+        """The policy targets of all plies in a row, and where each begins."""
+        num_plies = len(self.actions)
+        if not self.shares:  # one move a ply: the played one
+            actions = self.actions[self.opening_plies :]
+            starts = np.maximum(np.arange(num_plies + 1, dtype=np.int64) - self.opening_plies, 0)
+            return policy_target(actions, np.ones(len(actions)), np.zeros(len(actions))), starts
+        targets = [self._target(ply) for ply in range(num_plies)]
+        listed = [action for target in targets for action in target]
+        shares = [share for target in targets for share in target.values()]
+        starts = np.cumsum([0, *map(len, targets)], dtype=np.int64)
+        return policy_target(listed, shares, np.zeros(len(listed))), starts
 
     def _target(self, ply: int) -> Mapping[int, float]:
         """The policy target of a ply: the share of each move."""
@@ -185,6 +196,8 @@ def _values(moves: tuple[Move, ...], players: list[int], coefficient: int) -> ND
     """The record's evaluations before each move, for its mover; NaN without one."""
     values = np.full(len(moves), np.nan, np.float32)
     for ply, move in enumerate(moves):
+        if move.is_bare:
+            continue
         after = _value_after(move, coefficient)
         if after is not None and ply + 1 < len(moves):
             values[ply + 1] = after if players[ply + 1] == 0 else -after

@@ -242,6 +242,10 @@ class TurnAnalyst(Analyst):
             state = game.play(state, action)
         return self._search(state)
 
+    def after(self, task: Task, action: int, state: State) -> Analysis:
+        """As in `Analyst`, with the limits of `search` instead of the task's."""
+        return self._search(state)
+
 
 def _records(text: str, library: Library) -> list[Record]:
     """The games of a text, up to the limit."""
