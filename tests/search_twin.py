@@ -129,6 +129,14 @@ class ReferenceSearch:
         """Make simulations begin with these moves of the root, as long as one of them is allowed and not proven."""
         self.favoured = set(actions)
 
+    def note_result(self, action: int, value: float) -> None:
+        """Note the result of a move of the root, for its player to move, that is known from elsewhere."""
+        child, sign = self.root.children[action], self.root.sign
+        child.lower = child.upper = sign * value
+        best = max if self.root.player == 0 else min
+        self.root.lower = best(child.lower for child in self.root.children.values())
+        self.root.upper = best(child.upper for child in self.root.children.values())
+
     def _searched(self) -> set[int]:
         """The root's moves that simulations begin with."""
         allowed = self.allowed or set(self.root.children)
@@ -248,6 +256,7 @@ class ReferenceSearch:
 
         is_halved = self.config.root_selection == "gumbel"
         bounds = self._lower_confidence_bounds() if self.config.move_choice == "lcb" and not is_halved else {}
+        better = self._better_than_proven()
 
         def rank(action: int) -> tuple[Any, ...]:
             child = self.root.children[action]
@@ -259,13 +268,32 @@ class ReferenceSearch:
                 first, second = 2 * is_left + (child.visits > 0), self.halving.gumbels[action] + logits[action]
             else:
                 first, second = child.visits, self.number(sign) * self._q(child) if child.visits else self.number(-1)
-            certainty = 2 if is_certain else int(result >= 0)
+            certainty = 3 if is_certain else 2 if action in better else int(result >= 0)
             bound = bounds.get(action, 0.0)
             may_be_played = not self.allowed or action in self.allowed
             least = least if is_certain else 0.0
             return may_be_played, certainty, least, bound, first, second, self._prior(action), -action
 
         return max(self.root.children, key=rank)
+
+    def _better_than_proven(self) -> set[int]:
+        """Open moves with a higher Q than all proven results; Q less 1 / sqrt(N), but for the most visited of them."""
+        sign, allowed = self.root.sign, self.allowed or set(self.root.children)
+        children = {action: child for action, child in self.root.children.items() if action in allowed}
+        results = [sign * child.lower for child in children.values() if child.is_proven and self.config.exact_bounds]
+        if not results or (self.config.root_selection == "gumbel" and self.noise is not None):
+            return set()
+        q = {
+            action: self.number(sign) * self._q(child)
+            for action, child in children.items()
+            if child.visits and not child.is_proven
+        }
+        most_visited = max(q, key=lambda action: (children[action].visits, q[action], action), default=None)
+        return {
+            action
+            for action in q
+            if q[action] - (action != most_visited) / np.sqrt(self.number(children[action].visits)) > max(results)
+        }
 
     def policy_target(self) -> dict[int, float]:
         """The policy to learn, by action; sums to 1."""
@@ -332,18 +360,31 @@ class ReferenceSearch:
         rate = self._rate(node)
         unvisited = self._unvisited_q(node, [priors[action] for action in order if node.children[action].is_visited])
         scores: dict[int, Any] = {}
+        open_scores: dict[int, Any] = {}
+        """Without virtual losses, to compare with proven results."""
+        results: dict[int, Any] = {}
+        """Of proven moves that do not lose."""
         barred = priors.keys() - self._searched() if is_root else set[int]()
         for action in order:
             child = node.children[action]
             if action in barred:
                 continue
-            if self.config.exact_bounds and child.is_proven and node.sign * child.lower < 0:
+            if self.config.exact_bounds and child.is_proven:
+                if node.sign * child.lower >= 0:
+                    results[action] = self.number(node.sign * child.lower)
                 continue
             if is_root and child.is_visited and child.visits + child.in_flight < self._forced_visits(action):
-                scores[action] = self.number(np.inf)
+                scores[action] = open_scores[action] = self.number(np.inf)
                 continue
-            q, visits = self._child_q(child, node) if child.is_visited else (unvisited, self.number(0))
-            scores[action] = q + rate * priors[action] / (self.number(1) + visits)
+            # To be better than a move without visits, a result must be better than the node.
+            q, lowered, visits = self.number(node.sign) * self._q(node), unvisited, self.number(0)
+            if child.is_visited:
+                q, lowered, visits = self._child_q(child, node)
+            bonus = rate * priors[action] / (self.number(1) + visits)
+            scores[action], open_scores[action] = lowered + bonus, q + bonus
+        best_result = max(results, key=lambda action: results[action], default=None)
+        if best_result is not None and all(results[best_result] > score for score in open_scores.values()):
+            return best_result
         return max(scores, key=lambda action: (scores[action], priors[action], -action))
 
     def _forced_visits(self, action: int) -> Any:
@@ -416,14 +457,14 @@ class ReferenceSearch:
             return self.number(node.lower)
         return self.number(node.value_sum / node.visits) if node.visits else self.number(0)
 
-    def _child_q(self, child: Node, node: Node) -> tuple[Any, Any]:
-        """Q for the mover and N, a leaf in flight counted as a visit that is worth `virtual_loss` less."""
+    def _child_q(self, child: Node, node: Node) -> tuple[Any, Any, Any]:
+        """Q for the mover, Q with each leaf in flight as a visit that is worth `virtual_loss` less, and N."""
         q, visits = self.number(node.sign) * self._q(child), self.number(child.visits + child.in_flight)
         if child.in_flight == 0:
-            return q, visits
+            return q, q, visits
         if child.visits == 0:
             q = self.number(node.sign) * self._q(node)
-        return q - self.number(self.config.virtual_loss) * self.number(child.in_flight) / visits, visits
+        return q, q - self.number(self.config.virtual_loss) * self.number(child.in_flight) / visits, visits
 
     def _backup(self, path: list[Node], leaf: Estimate) -> None:
         """Back up from the leaf to the root: bounds, then the value, which is exact where it is proven."""
@@ -431,8 +472,9 @@ class ReferenceSearch:
         for node in reversed(path):
             if self.config.exact_bounds and node.children:
                 best = max if node.player == 0 else min
-                node.lower = best(child.lower for child in node.children.values())
-                node.upper = best(child.upper for child in node.children.values())
+                # Results that were noted from elsewhere stay.
+                node.lower = max(node.lower, best(child.lower for child in node.children.values()))
+                node.upper = min(node.upper, best(child.upper for child in node.children.values()))
             if node.is_proven:
                 value, draw = node.lower, 1 - abs(node.lower)
             node.visits += 1

@@ -587,6 +587,23 @@ class Search:
         The search goes on until all of them that are allowed are proven, even if the root is proven before. The favour
         ends when the root changes, and may change with leaves in flight. A Gumbel root ignores it.
         """
+    def prove(self, tree: int, max_nodes: int, *, max_edges: int = 0) -> int:
+        """Search for forced results of the root beside the tree, through about `max_nodes` positions.
+
+        Each call goes on where the last one ended. Results become exact bounds of the root's moves once a
+        simulation was made, and end the search. A forced win is played by the shortest line known. Without exact
+        bounds in the settings they change nothing but `forced`. A game in Python searches through a sixteenth of
+        `max_nodes`. With `max_edges` a table of all positions that can be reached grows by up to so many moves, if
+        there are few. Returns the number of positions of this call, without those of the table: 0 if nothing is
+        left to search.
+        """
+    def builds_table(self, tree: int) -> bool:
+        """Whether `prove` builds a table of all positions that can be reached from the root, which may be small."""
+    def forced(self, tree: int) -> tuple[int, list[int]] | None:
+        """The forced result of the root that `prove` has found, with its line to the end of the game; None if unknown.
+
+        The result is 1 for a win of the player to move and -1 for a loss.
+        """
     def state(self, tree: int) -> State:
         """The position at the tree's root."""
 

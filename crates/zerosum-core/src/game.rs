@@ -422,6 +422,12 @@ pub trait Game: Send + Sync + 'static {
         0
     }
 
+    /// The identity of a position for [`proof`](crate::proof): what its future depends on, without the history. `None`, for
+    /// all positions, if the game's endings depend on more than the position, repetition and a counter of plies.
+    fn position_key(&self, _state: &Self::State) -> Option<PositionKey> {
+        None
+    }
+
     /// Number of positions that a game may begin with (960 in Chess960); [`Self::initial_state`] is one of them.
     fn num_starts(&self) -> u32 {
         1
@@ -470,6 +476,15 @@ pub trait Game: Send + Sync + 'static {
     fn parse_action(&self, state: &Self::State, legal: &[Action], text: &str) -> Option<Action> {
         find_action(legal, text, |action| self.action_text(state, action))
     }
+}
+
+/// The identity of a position, without its history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PositionKey {
+    /// A hash that is equal for positions with the same future, apart from repetition and counters.
+    pub key: u64,
+    /// Plies until a counter ends the game, at least, if no move resets it; an end of another kind on the last of them counts.
+    pub plies_left: u32,
 }
 
 /// The action of a text or, if there is none, the only action of the text in other upper and lower case.

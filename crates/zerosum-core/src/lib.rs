@@ -31,6 +31,7 @@ pub mod perft;
 pub mod picture;
 pub mod player;
 mod pool;
+pub mod proof;
 pub mod random;
 pub mod search;
 pub mod selfplay;

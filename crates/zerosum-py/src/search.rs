@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use zerosum_core::erased::AnySearch;
 use zerosum_core::game::Action;
+use zerosum_core::proof::Forced;
 use zerosum_core::search::{Evaluations, MAX_SETTLED_NODES, Noise, UNLIMITED_SIMULATIONS};
 
 use crate::failure::{catch, game_error, value_error};
@@ -19,6 +20,9 @@ use crate::state::{LineOfPlay, State};
 
 /// The equivalent of [`MAX_SETTLED_NODES`] for rules in Python.
 const MAX_SETTLED_NODES_PYTHON: u32 = 256;
+
+/// Positions of a game of the core in the time of one of a game in Python, at least.
+const NODES_PER_PYTHON_NODE: u64 = 16;
 
 /// Searches of many positions of one game side by side. `zerosum.search.new_search` makes one from a `SearchConfig`.
 ///
@@ -225,6 +229,35 @@ impl Search {
     /// ends when the root changes, and may change with leaves in flight. A Gumbel root ignores it.
     fn favour(&self, py: Python<'_>, tree: usize, actions: Vec<Action>) -> PyResult<()> {
         self.call_rules(py, |search| search.favour(tree, &actions))?.map_err(value_error)
+    }
+
+    /// Search for forced results of the root beside the tree, through about `max_nodes` positions.
+    ///
+    /// Each call goes on where the last one ended. Results become exact bounds of the root's moves once a
+    /// simulation was made, and end the search. A forced win is played by the shortest line known. Without exact
+    /// bounds in the settings they change nothing but `forced`. A game in Python searches through a sixteenth of
+    /// `max_nodes`. With `max_edges` a table of all positions that can be reached grows by up to so many moves, if
+    /// there are few. Returns the number of positions of this call, without those of the table: 0 if nothing is
+    /// left to search.
+    #[pyo3(signature = (tree, max_nodes, *, max_edges=0))]
+    fn prove(&self, py: Python<'_>, tree: usize, max_nodes: u64, max_edges: u64) -> PyResult<u64> {
+        let max_nodes = if self.game.get().is_python { max_nodes / NODES_PER_PYTHON_NODE } else { max_nodes };
+        self.run(py, |search| search.prove(tree, max_nodes, max_edges))?.map_err(value_error)
+    }
+
+    /// Whether `prove` builds a table of all positions that can be reached from the root, which may be small.
+    fn builds_table(&self, py: Python<'_>, tree: usize) -> PyResult<bool> {
+        Ok(self.tree(py, tree)?.builds_table(tree))
+    }
+
+    /// The forced result of the root that `prove` has found, with its line to the end of the game; None if unknown.
+    ///
+    /// The result is 1 for a win of the player to move and -1 for a loss.
+    fn forced(&self, py: Python<'_>, tree: usize) -> PyResult<Option<(i32, Vec<Action>)>> {
+        Ok(self.tree(py, tree)?.forced(tree).map(|forced| match forced {
+            Forced::Win(line) => (1, line),
+            Forced::Loss(line) => (-1, line),
+        }))
     }
 
     /// The position at the tree's root.

@@ -12,17 +12,21 @@ from queue import SimpleQueue
 
 from typing_extensions import override
 
-from zerosum._core import Root, uniform
+from zerosum._core import Root, Search, uniform
 from zerosum.arena.played import Thought
-from zerosum.contest.adjudication import Score
+from zerosum.contest.adjudication import Score, moves_to_mate
 from zerosum.contest.mover import EngineLimits
 from zerosum.evaluators.answering import answered
 from zerosum.games import Rules, State
 from zerosum.play.analysis import win_rate
 from zerosum.play.contestant import SearchContestant
+from zerosum.play.driver import EDGES_PER_NODE
 from zerosum.play.search_mover import chosen_action
 from zerosum.search import new_search
 from zerosum.search.config import MOST_MEMORY_MIB, with_room
+
+ROUNDS_TO_BEGIN = 3
+"""Batches of a tree after which its root was evaluated and a simulation made."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,8 @@ class SearchSeat(Seat):
         self._pool, self._side, self._inbox = pool, pool.take_side(), inbox
         self._first_tree = self._side * num_boards
         self._num_simulations = contestant.num_simulations
+        self._rounds: dict[int, int] = {}
+        """For each thinking tree its batches so far, at first."""
         self._contestant, self._seed = contestant, seed
         self._thinking: dict[int, Turn] = {}
 
@@ -170,22 +176,47 @@ class SearchSeat(Seat):
         tree = self._first_tree + turn.board
         self._pool.search.begin(tree, self._num_simulations)
         self._thinking[tree] = turn
+        if proof_nodes := self._pool.config.proof_nodes * self._num_simulations:
+            self._pool.search.prove(tree, proof_nodes, max_edges=EDGES_PER_NODE * proof_nodes)
+            self._rounds[tree] = 0
 
     @override
     def work(self) -> None:
         self._pool.answer()
+        for tree, num_rounds in list(self._rounds.items()):
+            # Forced results count once the root was evaluated and a simulation made.
+            self._pool.search.prove(tree, 0)
+            self._rounds[tree] += 1
+            if num_rounds == ROUNDS_TO_BEGIN:
+                del self._rounds[tree]
         # Some of the finished searches may belong to earlier turns.
         for tree in sorted(self._thinking.keys() & set(self._pool.search.finished().tolist())):
-            self._inbox.put(self._decide(self._thinking.pop(tree), self._pool.search.root(tree)))
+            self._rounds.pop(tree, None)
+            self._inbox.put(self._decide(self._thinking.pop(tree), tree))
 
-    def _decide(self, turn: Turn, root: Root) -> Decision:
+    def _decide(self, turn: Turn, tree: int) -> Decision:
+        root = self._pool.search.root(tree)
         action = chosen_action(root, self._contestant, seed=self._seed, game=turn.game_index, ply=turn.state.plies)
-        return Decision(turn.board, action, thought_of(root))
+        plies = plies_to_end(self._pool.search, tree, root, action)
+        score = Score(win_rate=win_rate(root.value)) if plies is None else Score(mate=moves_to_mate(plies))
+        return Decision(turn.board, action, Thought(score, nodes=root.num_simulations))
 
 
-def thought_of(root: Root) -> Thought:
-    """The result of a search."""
-    return Thought(Score(win_rate=win_rate(root.value)), nodes=root.num_simulations)
+def plies_to_end(search: Search, tree: int, root: Root, action: int) -> int | None:
+    """Plies to a forced end of the game after a move, positive for a win of its player; None if no end is known."""
+    game, state = search.game, search.state(tree)
+    forced = search.forced(tree)
+    if forced is not None and (forced[0] < 0 or forced[1][0] == action):
+        return forced[0] * len(forced[1])
+    sign = 1 if game.player(state) == 0 else -1
+    if game.outcome(game.play(state, action)) == sign:
+        return 1
+    if root.proven is None or abs(root.proven) != 1:
+        return None
+    line = search.best_line(tree, action)
+    for move in line:
+        state = game.play(state, move)
+    return len(line) * round(root.proven) if game.outcome(state) == sign * root.proven else None
 
 
 class RulesSeat(Seat):
@@ -196,12 +227,15 @@ class RulesSeat(Seat):
 
     @override
     def begin(self, turn: Turn) -> None:
-        self._inbox.put(Decision(turn.board, self._action(turn)))
+        self._inbox.put(self._decide(turn))
 
-    def _action(self, turn: Turn) -> int:
+    def _decide(self, turn: Turn) -> Decision:
         if self._depth is not None:
             found = self._game.alpha_beta(turn.state, depth=self._depth, seed=self._seed, game=turn.game_index)
-            return found.action
+            # It counts material, which is no evaluation; a win or a loss within its depth is certain.
+            is_certain = abs(found.result) == 1
+            score = Score(mate=moves_to_mate(-found.delay)) if is_certain else None
+            return Decision(turn.board, found.action, Thought(score))
         actions = self._game.legal_actions(turn.state)
         number = uniform(self._seed, turn.game_index, turn.state.plies, "random player")
-        return actions[int(number * len(actions))]
+        return Decision(turn.board, actions[int(number * len(actions))])

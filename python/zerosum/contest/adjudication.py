@@ -33,6 +33,15 @@ class Score:
             raise SettingsError(f"win_rate is {self.win_rate}, allowed is 0 to 1.")
 
 
+def moves_to_mate(plies: int) -> int:
+    """The number of `Score.mate` for a forced end in so many plies, negative for a loss.
+
+    >>> moves_to_mate(3), moves_to_mate(-2)
+    (2, -1)
+    """
+    return (plies + 1) // 2 if plies > 0 else -(-plies // 2)
+
+
 @dataclass(frozen=True)
 class ScoredMove:
     """One move of a player."""

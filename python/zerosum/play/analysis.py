@@ -183,8 +183,20 @@ class Analysis:
 
     @property
     def best_line(self) -> tuple[str, ...]:
-        """The best play from here, as people write it; empty if the best move has no visits."""
-        return self.lines[0].moves if self.lines and self.lines[0].visits else ()
+        """The best play from here, as people write it; empty if the best move has no visits and is not proven."""
+        return self.lines[0].moves if self.lines and (self.lines[0].visits or self.lines[0].proven) else ()
+
+    @property
+    def plies_to_end(self) -> int | None:
+        """Plies of the best line if it proves a win or a loss, positive for a win; None else."""
+        if not self.lines or not self.lines[0].proven or abs(self.lines[0].value) != 1:
+            return None
+        state = self.state
+        for action in self.lines[0].actions:
+            state = self.game.play(state, action)
+        if self.game.outcome(state) is None:
+            return None  # the proof is known without its line
+        return round(self.lines[0].value) * len(self.lines[0].actions)
 
     def table(self, *, num_moves: int = 8, notation: str | None = None) -> str:
         """A text for people: the best move, the most visited moves (ties by prior), the best line and the value.

@@ -18,6 +18,20 @@ from zerosum.search import SearchConfig
 
 REPORT_SECONDS = 0.5
 """The interval between two reports."""
+FIRST_LEAVES = 100
+"""The search for forced results begins with the positions of so many simulations."""
+LEAST_NODES = 512
+"""Positions of that search between two batches, at least."""
+MOST_NODES = 1000
+"""Positions of that search between two looks at the clock."""
+EDGES_PER_NODE = 100
+"""Moves between the positions of a table for each position of that search; a search by time takes a fifth."""
+TABLE_SHARE = 0.5
+"""The share of the time for that search while it builds a table, whose end makes all other work needless."""
+LAST_LEAVES = 1000
+"""A win that ended the search is shortened with the positions of so many simulations, unless fewer were asked for."""
+LAST_NODES = 100_000
+"""Positions of that search after the end of the simulations, at most."""
 IN_FLIGHT_SHARE = 1 / 16
 """Largest share of a tree's visits that is in flight, for batches of more than `CPU_FULL_BATCH` (docs/search.md)."""
 
@@ -54,6 +68,8 @@ class Task:
     """Moves to report, the best first. A search for several lines goes on until all of them are proven."""
     line_share: float = 0.05
     """The least share of all visits for each reported move that is not proven."""
+    proof_share: float = 0.1
+    """The share of the time for the search for forced results at most, unless `num_visits` limits the search."""
     report_seconds: float | None = None
     """The interval between two reports; None for the driver's own."""
     choose: Callable[[Root], int | None] = lambda root: root.best_action
@@ -104,6 +120,7 @@ class SearchDriver:
         search, config = self._search, self._config
         self._task, self._started, self._stop_reason = task, self._clock() if started is None else started, ""
         self._reported, self._num_leaves, self._num_collisions = self._started, 0, search.num_collisions
+        self._leaves_before, self._proof_nodes, self._proof_seconds = search.num_leaves, 0, 0.0
         if task.report_seconds is not None:
             self._report_seconds = task.report_seconds
         search.restrict(0, task.allowed)
@@ -119,6 +136,7 @@ class SearchDriver:
                 num_batches=config.num_batches,
                 is_over=self._is_over,
             )
+            self._finish_proof()
             root = search.root(0)
             if self._stop_reason or root.stop_reason != "proven" or not (favoured := self._favoured(root)):
                 return self._analysis(root, stop_reason=root.stop_reason or self._stop_reason)
@@ -128,8 +146,43 @@ class SearchDriver:
         """The largest batch after so many leaves of `answer_all`; visits without a leaf do not count."""
         return batch_size(self._config, self._num_kept + self._num_leaves + answered)
 
+    def _prove(self) -> None:
+        """Search on for forced results, as far as the simulations made so far allow, or the time."""
+        num_leaves = self._search.num_leaves - self._leaves_before
+        num_nodes = self._config.proof_nodes * max(num_leaves, FIRST_LEAVES) - self._proof_nodes
+        is_due = num_nodes >= LEAST_NODES or num_leaves <= 2
+        # A result that is known counts once a simulation was made.
+        if not self._config.proof_nodes or not (is_due or self._search.forced(0) is not None):
+            return
+        started, num_nodes, edges_per_node = self._clock(), max(num_nodes, 0), EDGES_PER_NODE
+        if self._task.num_visits is None or self._task.is_endless:
+            share = self._task.proof_share
+            if self._search.builds_table(0):
+                share = max(share, TABLE_SHARE)
+            if num_leaves > 2 and self._proof_seconds > share * (started - self._started):
+                return
+            num_nodes, edges_per_node = min(num_nodes, MOST_NODES), EDGES_PER_NODE // 5
+        self._search.prove(0, num_nodes, max_edges=edges_per_node * num_nodes)
+        self._proof_nodes += num_nodes
+        self._proof_seconds += self._clock() - started
+
+    def _finish_proof(self) -> None:
+        """At the end of a search use the positions that are left, and look for a shorter win if one is known."""
+        num_leaves = self._search.num_leaves - self._leaves_before
+        if self._stop_reason:
+            return  # a clock may be running
+        if self._search.forced(0) is not None:
+            num_leaves = max(num_leaves, min(self._task.num_visits or LAST_LEAVES, LAST_LEAVES))
+        elif self._task.num_visits is None:
+            return
+        num_nodes = min(self._config.proof_nodes * num_leaves - self._proof_nodes, LAST_NODES)
+        if num_nodes > 0 and self._config.proof_nodes:
+            self._search.prove(0, num_nodes, max_edges=EDGES_PER_NODE * num_nodes)
+            self._proof_nodes += num_nodes
+
     def _is_over(self) -> bool:
         """Whether to end the search; also reports, and sets the moves to search first."""
+        self._prove()
         task, now = self._task, self._clock()
         elapsed = now - self._started
         if self._is_stopped():

@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from zerosum._core import Root, uniform
 from zerosum.base.settings import num_cores
+from zerosum.contest.adjudication import moves_to_mate
 from zerosum.contest.clock import TimeLeft
 from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover
 from zerosum.contest.time_manager import Progress, TimeManager
@@ -85,12 +86,13 @@ class SearchMover(Mover):
             ),
             self._is_closed.is_set,
         )
-        action = found.chosen[0]
+        action, plies = found.chosen[0], found.plies_to_end
         answer = EngineAnswer(
             self._game.action_text(state, action),
             self._now() - began,
             nodes=found.num_visits,
-            win_rate=win_rate(found.value),
+            mate=None if plies is None else moves_to_mate(plies),
+            win_rate=win_rate(found.value) if plies is None else None,
         )
         assert self._followed is not None
         self._advanced = self._pool.submit(self._followed.advance, action, keep=self._keeps_tree)

@@ -51,8 +51,8 @@ def temperature_of(skill: float) -> float:
 
 
 def skilled_search(config: SearchConfig) -> SearchConfig:
-    """A player's settings for a search of few simulations: one leaf at a time, PUCT at the root."""
-    return replace(config, root_selection="puct", leaves_in_flight=1, batches_in_flight=1)
+    """A player's settings for a search of few simulations: one leaf at a time, PUCT, no search for mates."""
+    return replace(config, root_selection="puct", leaves_in_flight=1, batches_in_flight=1, proof_nodes=0)
 
 
 def with_skill(contestant: Contestant, skill: float) -> SearchContestant:

@@ -44,6 +44,8 @@ MOST_HASH_MIB = 1 << 20
 MOST_OVERHEAD_MS = 60_000
 EXACT_OVERHEAD_S = 0.01
 """Most overhead kept back of a fixed time for one move: clients that give such a time do not count in clocks."""
+MATE_NODES = 5000
+"""`search.proof_nodes` of a search for mates, which gives them nearly all of its time."""
 NEWEST = "<newest>"
 """The value of `WeightsFile` that leaves the choice to `choose_player`."""
 
@@ -237,7 +239,7 @@ class EngineSetup(ABC):
         if is_limited and not proofs and self.skill < MOST_SKILL:
             config = skilled_search(config)
         config = replace(config, memory_mib=self.number("Hash"), keep_draws=config.keep_draws or self.shows_draws)
-        return replace(config, exact_bounds=True) if proofs else config
+        return replace(config, exact_bounds=True, proof_nodes=MATE_NODES) if proofs else config
 
     def _exploration(self) -> dict[str, Any]:
         """The search settings that options change."""

@@ -41,6 +41,8 @@ from zerosum.protocols.line_reports import board_lines, evaluation_lines, move_l
 from zerosum.protocols.line_words import GoWords, Position, read_go, read_position
 from zerosum.search import SearchConfig
 
+MATE_SHARE = 0.9
+"""The share of the time of `go mate` for the search for forced results."""
 Command = Callable[[str], None]
 """Obeys a command; its argument is the rest of the line after the first word."""
 
@@ -362,6 +364,7 @@ class LineEngine(ABC):
                 allowed=allowed,
                 num_lines=self.setup.number("MultiPV"),
                 line_share=self.setup.number("MultiPVShare") / 100,
+                proof_share=MATE_SHARE if "mate" in numbers else Task.proof_share,
                 choose=choose,
                 is_enough=is_enough,
             )

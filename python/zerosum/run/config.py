@@ -216,6 +216,7 @@ class RunConfig:
     def selfplay_hash(self) -> str:
         """A hash of the settings that decide how games are played."""
         parts = [to_mapping(part) for part in (self.search, self.selfplay, self.network)]
+        del parts[0]["proof_nodes"]  # self-play makes none
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 

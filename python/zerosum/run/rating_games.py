@@ -67,9 +67,12 @@ class PlaysRatingGames(Protocol):
 
 
 def rating_search(config: RunConfig) -> SearchConfig:
-    """The search of a run's rating games and gate: without noise, with their own simulations if given."""
+    """The search of a run's rating games and gate: without noise, with their own simulations if given.
+
+    They measure the network, so forced results are not searched for.
+    """
     num_simulations = config.strength.num_simulations or config.search.num_simulations
-    return replace(config.search, num_simulations=num_simulations, root_noise_fraction=0.0)
+    return replace(config.search, num_simulations=num_simulations, root_noise_fraction=0.0, proof_nodes=0)
 
 
 def rating_setup(config: RunConfig) -> RatingSetup:

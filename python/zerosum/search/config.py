@@ -135,6 +135,13 @@ class SearchConfig:
         "use proven results in selection, backup and targets, and to end a search early (score-bounded MCTS,"
         " Cazenave 2010; paper: false)",
     )
+    proof_nodes: int = setting(
+        50,
+        "positions per simulation for the search for forced results at the root (docs/search.md), in play and"
+        " analysis; self-play and a run's own rating games make none",
+        low=0,
+        high=1 << 20,
+    )
     reuse_tree: bool = setting(True, "keep the tree below the move that was played (paper's pseudocode: false)")
     count_reused_visits: bool = setting(True, "whether visits of a kept tree count towards num_simulations")
     leaves_in_flight: int = setting(

@@ -6,6 +6,7 @@ use super::position::AnyState;
 use crate::error::UsageError;
 use crate::game::{Action, Game, GameSpec, Outcome};
 use crate::leaves::{LeafArrays, Leaves};
+use crate::proof::Forced;
 use crate::search::{Evaluations, Noise, Root, Search};
 
 /// [`Leaves`] with the game's type hidden.
@@ -67,6 +68,9 @@ pub trait AnySearch: Send {
     fn begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), UsageError>;
     fn restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), UsageError>;
     fn favour(&mut self, tree: usize, favoured: &[Action]) -> Result<(), UsageError>;
+    fn prove(&mut self, tree: usize, max_nodes: u64, max_edges: u64) -> Result<u64, UsageError>;
+    fn builds_table(&self, tree: usize) -> bool;
+    fn forced(&self, tree: usize) -> Option<Forced>;
     fn gather(&mut self, max_leaves: usize, max_settled: u32) -> Arc<dyn AnyLeaves>;
     fn apply(&mut self, ticket: u64, evaluations: &Evaluations<'_>) -> Result<(), UsageError>;
     fn finished(&self) -> Vec<u32>;
@@ -101,6 +105,8 @@ macro_rules! forward_mut {
 impl<G: Game> AnySearch for Search<G> {
     forward! {
         num_trees(&self) -> usize;
+        builds_table(&self, tree: usize) -> bool;
+        forced(&self, tree: usize) -> Option<Forced>;
         finished(&self) -> Vec<u32>;
         root(&self, tree: usize) -> Root;
         require_tree(&self, tree: usize) -> Result<(), UsageError>;
@@ -115,6 +121,7 @@ impl<G: Game> AnySearch for Search<G> {
         begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), UsageError>;
         restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), UsageError>;
         favour(&mut self, tree: usize, favoured: &[Action]) -> Result<(), UsageError>;
+        prove(&mut self, tree: usize, max_nodes: u64, max_edges: u64) -> Result<u64, UsageError>;
         apply(&mut self, ticket: u64, evaluations: &Evaluations<'_>) -> Result<(), UsageError>;
         clear_cache(&mut self);
     }

@@ -31,8 +31,8 @@ pub fn backup(arena: &mut Arena, config: &SearchConfig, path: &[NodeId], mut lea
 }
 
 /// Computes the bounds of an expanded node from its children's: for the mover the best certain result and the best possible
-/// one. Returns whether they changed.
-fn tighten(arena: &mut Arena, id: NodeId) -> bool {
+/// one. Bounds that are known from elsewhere ([`super::Search::prove`]) stay. Returns whether they changed.
+pub fn tighten(arena: &mut Arena, id: NodeId) -> bool {
     let node = &arena.nodes[id as usize];
     let children = arena.children_of(node);
     let is_open = node.num_children < node.num_edges;
@@ -46,6 +46,7 @@ fn tighten(arena: &mut Arena, id: NodeId) -> bool {
             children.iter().fold(1.0, |best: f32, child| best.min(child.upper)),
         ),
     };
+    let (lower, upper) = (lower.max(node.lower), upper.min(node.upper));
     let changed = lower != node.lower || upper != node.upper;
     let node = &mut arena.nodes[id as usize];
     (node.lower, node.upper) = (lower, upper);

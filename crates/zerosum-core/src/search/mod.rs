@@ -39,7 +39,9 @@ use std::sync::Arc;
 
 use crate::error::UsageError;
 use crate::game::{Action, Game, Position};
+use crate::player::ValueForMover;
 use crate::pool::Pool;
+use crate::proof::{Forced, Prover};
 use batch::{Batch, Paths};
 use cache::Cache;
 pub use config::{MoveChoice, PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
@@ -64,6 +66,8 @@ pub struct Search<G: Game> {
     config: SearchConfig,
     exploration: ExplorationTable,
     trees: Vec<Tree<G>>,
+    /// For each tree the search for forced results of its root, once [`Self::prove`] was called.
+    provers: Vec<Option<Box<Prover<G>>>>,
     /// Batches with an evaluator, by ticket.
     in_flight: HashMap<u64, Batch<G>>,
     next_ticket: u64,
@@ -106,6 +110,7 @@ impl<G: Game> Search<G> {
         Ok(Self {
             exploration: ExplorationTable::new(config),
             trees: (0..num_trees).map(|_| Tree::new(root.clone(), max_bytes, config.has_details())).collect(),
+            provers: (0..num_trees).map(|_| None).collect(),
             in_flight: HashMap::new(),
             next_ticket: 0,
             spare_batches: Vec::new(),
@@ -139,6 +144,7 @@ impl<G: Game> Search<G> {
     /// If the tree does not exist or has leaves in flight.
     pub fn reset(&mut self, tree: usize, position: Position<G::State>) -> Result<(), UsageError> {
         self.idle_tree(tree)?.reset(position);
+        self.provers[tree] = None;
         Ok(())
     }
 
@@ -156,6 +162,9 @@ impl<G: Game> Search<G> {
             )));
         }
         tree_mut.advance(&game, action, keep);
+        if let Some(prover) = &mut self.provers[tree] {
+            prover.advance(&game, action);
+        }
         Ok(())
     }
 
@@ -200,6 +209,53 @@ impl<G: Game> Search<G> {
         let (favoured, config) = (self.root_actions(tree, favoured)?, self.config);
         self.trees[tree].favour(&config, favoured);
         Ok(())
+    }
+
+    /// Searches for forced results of a tree's root beside the tree, through about `max_nodes` positions and up to `max_edges`
+    /// moves between the positions of a table; the next call goes on.
+    ///
+    /// Results become exact bounds of the root's moves once a simulation was made, and end the search. A forced win is played by
+    /// the shortest line known. Without exact bounds in the settings they change nothing but [`Self::forced`]. Returns the number
+    /// of positions of this call; 0 if nothing is left to search.
+    ///
+    /// # Errors
+    /// If the tree does not exist.
+    pub fn prove(&mut self, tree: usize, max_nodes: u64, max_edges: u64) -> Result<u64, UsageError> {
+        let (game, config) = (Arc::clone(&self.game), self.config);
+        let tree_mut = self.tree(tree)?;
+        if !tree_mut.position().has_move(&*game) {
+            return Ok(0);
+        }
+        let (position, allowed) = (tree_mut.position().clone(), tree_mut.allowed().to_vec());
+        let prover = self.provers[tree].get_or_insert_with(|| Box::new(Prover::new(&*game, position)));
+        prover.restrict(&game, &allowed);
+        let before = prover.num_nodes();
+        prover.work(&game, max_nodes, max_edges);
+        let tree_mut = &mut self.trees[tree];
+        if config.exact_bounds && tree_mut.has_begun() {
+            let losses = match prover.found() {
+                Some(Forced::Loss(_)) => tree_mut.position().legal_actions(&*game, true),
+                _ => prover.losing_moves(),
+            };
+            let win = match prover.found() {
+                Some(Forced::Win(line)) => line.first().copied(),
+                _ => None,
+            };
+            let losses = losses.into_iter().map(|action| (action, ValueForMover(-1.0)));
+            let results = win.into_iter().map(|action| (action, ValueForMover(1.0))).chain(losses);
+            tree_mut.note_results(&config, results, prover.found().map_or(&[], Forced::line));
+        }
+        Ok(prover.num_nodes() - before)
+    }
+
+    /// Whether [`Self::prove`] builds a table of all positions that can be reached from a tree's root, which may be small.
+    pub fn builds_table(&self, tree: usize) -> bool {
+        self.provers[tree].as_ref().is_some_and(|prover| prover.grows_graph())
+    }
+
+    /// The forced result that [`Self::prove`] has found for a tree's root.
+    pub fn forced(&self, tree: usize) -> Option<Forced> {
+        self.provers[tree].as_ref()?.found().cloned()
     }
 
     /// The trees whose search has ended, ascending.

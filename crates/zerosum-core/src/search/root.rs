@@ -80,6 +80,8 @@ pub struct Root {
     policy_target: PolicyTarget,
     /// Whether each move is excluded from play; empty if none is.
     is_barred: Vec<bool>,
+    /// The move of the forced result that [`super::Search::prove`] found.
+    forced: Option<Action>,
     /// Lower confidence bounds of Q, −∞ for moves with few visits; empty unless the move is chosen by them.
     lower_confidence_bounds: Vec<f32>,
     /// The visits without the forced ones.
@@ -127,6 +129,7 @@ impl Root {
             stop_reason: None,
             has_gumbel_noise: false,
             is_barred: Vec::new(),
+            forced: None,
             improved_logits: Vec::new(),
             halving: Vec::new(),
             policy_target: config.policy_target,
@@ -170,6 +173,11 @@ impl Root {
     pub(super) fn restricted(self, allowed: &[Action]) -> Self {
         let is_barred = |action: &Action| !allowed.is_empty() && allowed.binary_search(action).is_err();
         Self { is_barred: self.actions.iter().map(is_barred).collect(), ..self }
+    }
+
+    /// Adds the move of a forced result, which is played before others of the same result.
+    pub(super) fn forced(self, forced: Option<Action>) -> Self {
+        Self { forced, ..self }
     }
 
     fn is_proven_at(&self, index: usize, value: f32) -> bool {
@@ -243,16 +251,23 @@ impl Root {
 
     /// The index of the move to play.
     ///
-    /// A proven win comes first, or a move that is certain to reach the root's proven result; a proven loss comes last. Between
-    /// them the most visited move wins, or the one with the highest lower confidence bound if the settings say so. Ties go to
-    /// the higher Q, then the higher prior, then the lower action.
+    /// A proven win comes first, or a move that is certain to reach the root's proven result, and among these the shortest way that
+    /// the search for forced results knows; a proven loss comes last. Between
+    /// them the most visited move wins, or the one with the highest lower confidence bound if the settings say so, but no proven
+    /// result if an open move [is better](Self::better_than_proven). Ties go to the higher Q, then the higher prior, then the
+    /// lower action.
     ///
     /// At a Gumbel root the largest g + logit + σ(Q) decides, among the moves that survived the halving and were visited.
     pub fn best_index(&self) -> Option<usize> {
+        let better = self.better_than_proven();
         let rank = |index: &usize| {
             let is_win = self.lower[*index] == self.upper[*index] && self.lower[*index] > 0.0;
             let is_certain = is_win || self.proven.is_some_and(|value| self.lower[*index] >= value);
-            let certainty = if is_certain { 2 } else { i32::from(!self.is_proven_loss(*index)) };
+            let certainty = match better.get(*index) {
+                _ if is_certain => 3,
+                Some(true) => 2,
+                _ => i32::from(!self.is_proven_loss(*index)),
+            };
             let (visits, is_visited) = (self.visits[*index], self.visits[*index] > 0);
             let (first, second) = match self.halving.get(*index) {
                 Some((is_left, gumbel)) => {
@@ -266,6 +281,7 @@ impl Root {
                 may_be_played,
                 certainty,
                 if is_certain { self.lower[*index] } else { 0.0 },
+                is_certain && self.forced == Some(self.actions[*index]),
                 least,
                 first,
                 second,
@@ -275,6 +291,33 @@ impl Root {
         (0..self.actions.len())
             .rev()
             .max_by(|a, b| rank(a).partial_cmp(&rank(b)).expect("no NaN among visits, Q and priors"))
+    }
+}
+
+impl Root {
+    /// For each move whether it is open and better than every proven result that may be played; empty if none is, or if the best
+    /// move is a draw by noise.
+    ///
+    /// An open move is better if its Q is higher and it is the most visited open move, or if Q less 1 / √N is higher: a deviation
+    /// of the mean of N results.
+    fn better_than_proven(&self) -> Vec<bool> {
+        let may_be_played = |index: &usize| !self.is_barred.get(*index).copied().unwrap_or(false);
+        let is_proven = |index: &usize| self.lower[*index] == self.upper[*index];
+        let moves = || (0..self.actions.len()).filter(may_be_played);
+        let proven = moves().filter(is_proven).map(|index| self.lower[index]).fold(f32::NEG_INFINITY, f32::max);
+        if proven == f32::NEG_INFINITY || self.has_gumbel_noise {
+            return Vec::new();
+        }
+        let is_open = |index: &usize| !is_proven(index) && self.visits[*index] > 0;
+        let rank = |index: &usize| (self.visits[*index], self.q[*index]);
+        let most_visited =
+            moves().filter(is_open).max_by(|a, b| rank(a).partial_cmp(&rank(b)).expect("visited moves have a Q"));
+        let is_better = |index: usize| {
+            let deviation =
+                if most_visited == Some(index) { 0.0 } else { 1.0 / libm::sqrtf(self.visits[index] as f32) };
+            may_be_played(&index) && is_open(&index) && self.q[index] - deviation > proven
+        };
+        (0..self.actions.len()).map(is_better).collect()
     }
 }
 

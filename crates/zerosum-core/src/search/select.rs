@@ -48,18 +48,14 @@ fn unvisited_q(value: UnvisitedValue, node: &Node, visited_prior: f32) -> f32 {
     }
 }
 
-/// Q of a visited child for the node's player to move, and its N.
-///
-/// A leaf in flight counts as a visit worth Q − `virtual_loss`, with the node's Q if the child has no other visits.
-#[inline]
-fn child_q(config: &SearchConfig, child: &Node, node: &Node) -> (f32, f32) {
-    let q = node.player.sign() * child.q;
-    if child.in_flight == 0 {
-        return (q, child.visits as f32);
-    }
-    let q = if child.visits == 0 { node.player.sign() * node.q } else { q };
-    let (visits, in_flight) = (visits_of(child) as f32, f32::from(child.in_flight));
-    (q - config.virtual_loss * in_flight / visits, visits)
+/// Q + U of a visited child that is not proven.
+#[derive(Clone, Copy)]
+struct Score {
+    /// A leaf in flight counts as a visit worth Q − `virtual_loss`, with the node's Q if the child has no other visits.
+    of_choice: f32,
+    /// Without virtual losses, which compare open moves with each other: a proven result must not be visited only because
+    /// the leaves of a better open move are in flight.
+    without_loss: f32,
 }
 
 /// Whether a child is proven to lose for `player`. Such a child is not visited while another move exists.
@@ -91,14 +87,33 @@ impl<'a> Parent<'a> {
         Self { arena, config, node, children: arena.children_of(node), rate: exploration.at(visits_of(node)) }
     }
 
-    /// Q + U of a visited child; `None` if it is proven to lose.
+    /// Q + U of a visited child that is not proven.
     #[inline]
-    fn score(&self, child: &Node, prior: f32) -> Option<f32> {
-        if is_proven_loss(self.config, child, self.node.player) {
-            return None;
+    fn score(&self, child: &Node, prior: f32) -> Score {
+        let sign = self.node.player.sign();
+        if child.in_flight == 0 {
+            let score = sign * child.q + self.rate * prior / (1.0 + child.visits as f32);
+            return Score { of_choice: score, without_loss: score };
         }
-        let (q, visits) = child_q(self.config, child, self.node);
-        Some(q + self.rate * prior / (1.0 + visits))
+        let q = sign * if child.visits == 0 { self.node.q } else { child.q };
+        let (visits, in_flight) = (visits_of(child) as f32, f32::from(child.in_flight));
+        let bonus = self.rate * prior / (1.0 + visits);
+        let lowered = q - self.config.virtual_loss * in_flight / visits;
+        Score { of_choice: lowered + bonus, without_loss: q + bonus }
+    }
+
+    /// The result of a proven child for the mover; `None` if it is open, or bounds are not used.
+    #[inline]
+    fn proven(&self, child: &Node) -> Option<f32> {
+        let is_proven = child.lower == child.upper && self.config.exact_bounds;
+        is_proven.then(|| self.node.player.sign() * child.lower)
+    }
+
+    /// Q + U of an unvisited child in comparison with proven results: Q is that of the node, whatever unvisited children have in
+    /// comparison with others.
+    #[inline]
+    fn hope(&self, prior: f32) -> f32 {
+        self.node.player.sign() * self.node.q + self.rate * prior
     }
 
     /// Q + U of an unvisited child.
@@ -111,25 +126,40 @@ impl<'a> Parent<'a> {
 /// The edge to follow from an expanded node below the root: `num_children` if it is the best unvisited one.
 ///
 /// Maximises Q(s,a) + c(s) · P(s,a) · √N(s) / (1 + N(s,a)); ties go to the higher prior, then to the lower action, which
-/// is the order of the edges.
+/// is the order of the edges. A proven child has nothing to explore: it is followed only if its result is better than Q + U of
+/// every open move, where unvisited ones have the Q of the node, and never if it loses while another move exists.
 #[inline]
 pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &ExplorationTable, id: NodeId) -> usize {
     let parent = Parent::new(arena, config, exploration, id);
     let priors = parent.arena.priors_of(parent.node);
     let (mut best, mut best_score, mut visited_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0_f32);
+    let (mut proven, mut proven_value, mut best_open) = (usize::MAX, 0.0_f32, f32::NEG_INFINITY);
     for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
         let prior = prior_of(*prior);
         visited_prior += prior;
-        if let Some(score) = parent.score(child, prior).filter(|score| *score > best_score) {
-            (best, best_score) = (index, score);
+        if let Some(value) = parent.proven(child) {
+            if value >= 0.0 && (proven == usize::MAX || value > proven_value) {
+                (proven, proven_value) = (index, value);
+            }
+            continue;
+        }
+        let score = parent.score(child, prior);
+        best_open = best_open.max(score.without_loss);
+        if score.of_choice > best_score {
+            (best, best_score) = (index, score.of_choice);
         }
     }
     // Each child was made by a visit, so the edges without one are unvisited: the first has the highest prior.
     if let Some(prior) = priors.get(parent.children.len()) {
-        let score = parent.unvisited_score(parent.config.unvisited_value, prior_of(*prior), visited_prior);
+        let prior = prior_of(*prior);
+        let score = parent.unvisited_score(parent.config.unvisited_value, prior, visited_prior);
+        best_open = best_open.max(parent.hope(prior));
         if score > best_score {
             best = parent.children.len();
         }
+    }
+    if proven != usize::MAX && proven_value > best_open {
+        best = proven;
     }
     debug_assert_ne!(
         best,
@@ -183,6 +213,8 @@ fn best_root_child(
     is_owed: impl Fn(&Node, f32) -> bool,
 ) -> usize {
     let (mut best, mut best_score, mut best_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0);
+    // As in `select_child`.
+    let (mut proven, mut proven_value, mut best_open) = (usize::MAX, 0.0_f32, f32::NEG_INFINITY);
     // All unvisited moves share one Q, so the one with the highest prior stands for them.
     let (mut visited_prior, mut unvisited, mut unvisited_prior) = (0.0_f32, usize::MAX, -1.0);
     for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
@@ -193,16 +225,23 @@ fn best_root_child(
         if !is_searched(index) {
             continue;
         }
+        if let Some(value) = parent.proven(child) {
+            if value >= 0.0 && (proven == usize::MAX || value > proven_value) {
+                (proven, proven_value) = (index, value);
+            }
+            continue;
+        }
         if !is_visited {
             if *prior > unvisited_prior {
                 (unvisited, unvisited_prior) = (index, *prior);
             }
             continue;
         }
-        let Some(mut score) = parent.score(child, *prior) else { continue };
+        let Score { of_choice: mut score, without_loss } = parent.score(child, *prior);
         if is_owed(child, *prior) {
             score = f32::INFINITY;
         }
+        best_open = best_open.max(without_loss.max(score));
         if score > best_score || (score == best_score && *prior > best_prior) {
             (best, best_score, best_prior) = (index, score, *prior);
         }
@@ -210,9 +249,13 @@ fn best_root_child(
     if unvisited != usize::MAX {
         let score = parent.unvisited_score(unvisited_value, unvisited_prior, visited_prior);
         let is_before = unvisited_prior > best_prior || (unvisited_prior == best_prior && unvisited < best);
+        best_open = best_open.max(parent.hope(unvisited_prior));
         if score > best_score || (score == best_score && is_before) {
             best = unvisited;
         }
+    }
+    if proven != usize::MAX && proven_value > best_open {
+        best = proven;
     }
     debug_assert_ne!(best, usize::MAX, "the search ends before every move is a proven loss");
     best

@@ -15,11 +15,11 @@ use cozy_chess::{BitBoard, Board, Color, Piece, Rank, Square, get_pawn_attacks};
 use self::encoding::{NUM_ACTIONS, NUM_FLAT_ACTIONS};
 use self::pieces::Pieces;
 use super::CoreGame;
-use super::fide::{self, MAX_REPETITIONS, PIECE_VALUES};
+use super::fide::{self, MAX_HALFMOVES, MAX_REPETITIONS, PIECE_VALUES};
 use super::history::{History, MAX_HISTORY};
 use super::options::Options;
 use super::policy::Policy;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey};
 use crate::picture::Picture;
 use crate::player::Player;
 
@@ -179,6 +179,10 @@ impl Game for Chess {
 
     fn num_repetitions(&self, state: &State) -> u32 {
         state.history.repetitions().into()
+    }
+
+    fn position_key(&self, state: &State) -> Option<PositionKey> {
+        Some(PositionKey { key: key(&state.board), plies_left: MAX_HALFMOVES.saturating_sub(state.halfmoves) })
     }
 
     fn num_starts(&self) -> u32 {

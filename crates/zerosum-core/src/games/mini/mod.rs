@@ -6,7 +6,7 @@ use self::board::{Board, MoveMasks, NUM_SQUARES, SIDE, squares};
 use super::CoreGame;
 use super::history::{self, CheckCounts, History, MAX_HISTORY};
 use super::options::Options;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, find_action};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, PositionKey, find_action};
 use crate::picture::Picture;
 use crate::player::Player;
 
@@ -294,6 +294,12 @@ where
 
     fn num_repetitions(&self, state: &Self::State) -> u32 {
         state.history.repetitions().into()
+    }
+
+    fn position_key(&self, state: &Self::State) -> Option<PositionKey> {
+        // Where repetition may lose, the future depends on more than the position.
+        let limit = Board::NO_PROGRESS_SCALE? as u32;
+        Some(PositionKey { key: state.board().key(state.player), plies_left: limit.saturating_sub(state.halfmoves) })
     }
 
     fn position_text(&self, state: &Self::State) -> Option<String> {

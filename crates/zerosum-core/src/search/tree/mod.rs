@@ -3,7 +3,7 @@
 mod descent;
 
 use super::arena::{Arena, ROOT};
-use super::backup::backup;
+use super::backup::{backup, tighten};
 use super::config::{RootSelection, SearchConfig};
 use super::forced::unforced_visits;
 use super::gumbel::Halving;
@@ -53,6 +53,8 @@ pub struct Tree<G: Game> {
     /// Plies of the longest simulation of this search.
     deepest: u32,
     stop_reason: Option<StopReason>,
+    /// The forced result that [`super::Search::prove`] found, move by move.
+    forced_line: Vec<Action>,
     /// Virtual visits of collisions: they count as leaves in flight in selection alone.
     num_collisions: u16,
     /// Scratch: node ids of the latest descent or backup, from the root.
@@ -78,6 +80,7 @@ impl<G: Game> Tree<G> {
             reused_visits: 0,
             deepest: 0,
             stop_reason: None,
+            forced_line: Vec::new(),
             num_collisions: 0,
             path: Vec::new(),
             line: Vec::new(),
@@ -132,6 +135,7 @@ impl<G: Game> Tree<G> {
             Some(id) => {
                 self.arena.keep(id);
                 self.complete_root(game);
+                self.forget_noted_result();
             }
             None => self.arena.clear(),
         }
@@ -143,6 +147,7 @@ impl<G: Game> Tree<G> {
         self.moves = RootMoves::default();
         self.noise = Noise::None;
         self.halving = Halving::default();
+        self.forced_line.clear();
         self.target_visits = 0;
         self.stop_reason = None;
     }
@@ -174,6 +179,43 @@ impl<G: Game> Tree<G> {
     pub fn favour(&mut self, config: &SearchConfig, favoured: Vec<Action>) {
         self.moves.favoured = favoured;
         self.note_end_again(config);
+    }
+
+    /// The root's moves that may be searched and played, ascending; empty for all.
+    pub fn allowed(&self) -> &[Action] {
+        &self.moves.allowed
+    }
+
+    /// Whether the root is evaluated and a simulation was made.
+    pub fn has_begun(&self) -> bool {
+        let root = &self.arena.nodes[ROOT as usize];
+        root.kind == NodeKind::Expanded && root.visits > 1
+    }
+
+    /// Notes results of root moves that are known from elsewhere, and the line of the root's own result, if it has one.
+    pub fn note_results(
+        &mut self,
+        config: &SearchConfig,
+        results: impl Iterator<Item = (Action, ValueForMover)>,
+        forced_line: &[Action],
+    ) {
+        let root = self.arena.nodes[ROOT as usize];
+        for (action, value) in results {
+            let Some(index) = self.arena.actions_of(&root).iter().position(|legal| *legal == action) else { continue };
+            let child = &mut self.arena.nodes[root.first_child as usize + index];
+            if child.proven().is_none() {
+                let result = value.for_first(root.player).0;
+                (child.lower, child.upper) = (result, result);
+                child.q = child.mean();
+            }
+        }
+        tighten(&mut self.arena, ROOT);
+        let root = &mut self.arena.nodes[ROOT as usize];
+        root.q = root.mean();
+        self.forced_line = forced_line.to_vec();
+        if self.is_searching() {
+            self.note_end(config);
+        }
     }
 
     /// Checks again whether the search is over, after the searched moves have changed.
@@ -233,6 +275,7 @@ impl<G: Game> Tree<G> {
         let mut found = Root::new(config, &self.arena, root, &self.root_priors)
             .searched(self.reused_visits, self.deepest, self.stop_reason)
             .restricted(&self.moves.allowed)
+            .forced(self.forced_line.first().copied())
             .improved(config, &self.arena, root, &self.halving, self.noise != Noise::None);
         let forced_playouts = self.forced_playouts(config);
         if forced_playouts > 0.0 && !found.actions.is_empty() {
@@ -243,7 +286,7 @@ impl<G: Game> Tree<G> {
     }
 
     /// The line of best play, from the best move or the given one, as far as it was searched. At each node it takes the best child
-    /// in the order of [`Root::best_index`].
+    /// in the order of [`Root::best_index`]. A forced result has its own line.
     pub fn best_line(
         &self,
         config: &SearchConfig,
@@ -255,6 +298,9 @@ impl<G: Game> Tree<G> {
             Some(action) => found.actions.iter().position(|legal| *legal == action),
             None => found.best_index(),
         };
+        if index.is_some_and(|index| self.forced_line.first() == Some(&found.actions[index])) {
+            return self.forced_line.clone();
+        }
         let children = self.arena.children_of(&self.arena.nodes[ROOT as usize]);
         let mut next =
             index.filter(|index| found.visits[*index] > 0).map(|index| (found.actions[index], children[index]));
@@ -327,6 +373,18 @@ impl<G: Game> Tree<G> {
         for (to, from) in order.into_iter().enumerate().filter(|(_, from)| *from < usize::from(root.num_children)) {
             self.arena.move_node(first_child + to as NodeId, root.first_child + from as NodeId);
         }
+    }
+
+    /// Leaves a new root the bounds that its own children prove: a result that was noted for it has no moves in the tree.
+    fn forget_noted_result(&mut self) {
+        let root = &mut self.arena.nodes[ROOT as usize];
+        if root.proven().is_none() {
+            return;
+        }
+        (root.lower, root.upper) = (-1.0, 1.0);
+        tighten(&mut self.arena, ROOT);
+        let root = &mut self.arena.nodes[ROOT as usize];
+        root.q = root.mean();
     }
 
     /// Forced playouts of this search: none without noise.
