@@ -94,8 +94,11 @@ def test() -> None:
         | {
             "Rust tests": ["cargo", "test", "--locked", "--workspace"],
             "Rust module's types": [*python, "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "zerosum._core"],
-            # A file's tests run in one process: they share what they train.
-            "Python tests": [*python, "pytest", "--numprocesses=auto", "--maxprocesses=8", "--dist=loadfile"],
+            # A file's tests run in one process, because they share what they train; conftest.py orders the files.
+            "Python tests": [
+                *(*python, "pytest", "--numprocesses=auto", "--maxprocesses=8"),
+                *("--dist=loadfile", "--no-loadscope-reorder"),
+            ],
         }
     )
 

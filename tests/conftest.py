@@ -26,6 +26,29 @@ settings.register_profile("zerosum", deadline=None, derandomize=True)
 settings.load_profile("zerosum")
 
 
+LONGEST = (
+    "run/test_deterministic.py",
+    "cluster/test_cluster_training.py",
+    "run/test_kill_training.py",
+    "run/test_kill_records.py",
+    "run/test_run.py",
+    "test_docs.py",
+    "games/test_go.py",
+    "cli/test_cli.py",
+    "cli/test_cli_play.py",
+    "cli/test_cli_runs.py",
+    "games/test_shogi.py",
+)
+"""Files of twenty CPU-seconds and more, the longest first."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest: where files run side by side, the last one would run alone."""
+    tests = Path(__file__).parent
+    places = {tests / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
 @pytest.fixture(autouse=True)
 def no_bundled_networks(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Networks of the package play in their own tests only: elsewhere a game that no run has learned has none."""

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -234,6 +235,36 @@ def test_many_manifests_that_are_read_slowly_are_progress(
 
     monkeypatch.setattr(ObjectStore, "read", read_slowly)
     _, reports = copied(run, note, patience_s=0.6)
+    assert reports[-1].startswith("Stored in ")
+
+
+def test_many_files_that_are_written_slowly_are_progress(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock of its own: each write takes two thirds of the patience, and `close` looks at the clock after it."""
+    note, write = StoreNote((tmp_path / "store").as_uri(), "me"), ObjectStore.write
+    now, num_looks, has_ended = 0.0, 0, threading.Event()
+
+    def monotonic() -> float:
+        nonlocal num_looks
+        num_looks += threading.current_thread() is threading.main_thread()
+        return now
+
+    def write_slowly(store: ObjectStore, key: str, content: bytes) -> None:
+        nonlocal now
+        write(store, key, content)
+        now += 40.0
+        seen = num_looks
+        while num_looks < seen + 2 and not has_ended.wait(0.01):
+            pass
+
+    mirror = Mirror(run, note, report=(reports := list[str]()).append, patience_s=60.0)
+    mirror.begin()
+    monkeypatch.setattr("zerosum.storage.mirror.time", SimpleNamespace(monotonic=monotonic, sleep=lambda _: None))
+    monkeypatch.setattr(ObjectStore, "write", write_slowly)
+    mirror.start()
+    mirror.close()
+    has_ended.set()
     assert reports[-1].startswith("Stored in ")
 
 
