@@ -96,8 +96,9 @@ def main(words: Sequence[str] | None = None) -> None:
     copy_project(ROOT, asked.directory)
     trials = []
     for name, room in chosen.items():
-        drawn = sample(ROOT, room.rust if asked.rust else room.python, seed=asked.seed, only=asked.only)
+        drawn = sample(asked.directory, room.rust if asked.rust else room.python, seed=asked.seed, only=asked.only)
         trials.append(Trials(name, room, drawn[: asked.mutants], asked.directory, asked.seconds))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         run(trials, deadline, rust=asked.rust)
     finally:
@@ -177,8 +178,8 @@ def run(trials: Sequence[Trials], deadline: float, *, rust: bool) -> None:
             if time.monotonic() > deadline:
                 return
             mutation = trial.waiting.pop(0)
-            with planted(mutation, trial.directory):
-                said = try_one(trial, mutation, traces[trial.name])
+            with planted(mutation, trial.directory) as whole:
+                said = try_one(trial, mutation, whole, traces[trial.name])
             if said is None:
                 continue  # not a program
             trial.noticed += bool(said)
@@ -192,9 +193,11 @@ class planted:  # noqa: N801 (a context manager)
     def __init__(self, mutation: Mutation, directory: Path) -> None:
         self._path, self._mutation = directory / mutation.path, mutation
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> bytes:
+        """Returns the content of the file without the fault."""
         self._content = self._path.read_bytes()
         self._path.write_bytes(self._mutation.applied(self._content))
+        return self._content
 
     def __exit__(self, *error: object) -> None:
         self._path.write_bytes(self._content)
@@ -233,14 +236,13 @@ def run_instrumented(room: Room, directory: Path, kept: Path) -> str:
             file.write_bytes(content)
 
 
-def try_python(trial: Trials, mutation: Mutation, tests: Trace) -> str | None:
+def try_python(trial: Trials, mutation: Mutation, whole: bytes, tests: Trace) -> str | None:
     """Which test noticed, or ""; None if the mutant is no program."""
-    content = (ROOT / mutation.path).read_bytes()
     try:
-        compile(mutation.applied(content), mutation.path, "exec")
+        compile(mutation.applied(whole), mutation.path, "exec")
     except SyntaxError:
         return None
-    block = (mutation.path, traced_tests.block_of(content, mutation.line))
+    block = (mutation.path, traced_tests.block_of(whole, mutation.line))
     near = {test for test, traced in tests.items() if block in {(path, line) for path, line in traced["blocks"]}}
     for chosen in (near, tests.keys() - near):
         if chosen and (said := run_chosen(trial, chosen, tests)):
@@ -256,7 +258,7 @@ def run_chosen(trial: Trials, chosen: set[str], tests: Trace) -> str:
     return run_tests(trial.directory, files, traced_tests.Chosen(costs), limit_s=limit_s)
 
 
-def try_rust(trial: Trials, mutation: Mutation, tests: Trace) -> str | None:
+def try_rust(trial: Trials, _mutation: Mutation, _whole: bytes, tests: Trace) -> str | None:
     """As `try_python`: the core's own tests, then the room's Python tests on the changed core."""
     environment = {"CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16"}
     environment |= {"CARGO_PROFILE_RELEASE_INCREMENTAL": "true", "PYO3_PYTHON": sys.executable}
@@ -274,7 +276,7 @@ def try_rust(trial: Trials, mutation: Mutation, tests: Trace) -> str | None:
                 return process.wait()
 
     library = trial.directory / "python" / "zerosum" / "_core.abi3.so"
-    whole = library.read_bytes()
+    unchanged = library.read_bytes()
     try:
         if cargo("build", "--release", "-p", "zerosum-py"):
             return None
@@ -284,7 +286,7 @@ def try_rust(trial: Trials, mutation: Mutation, tests: Trace) -> str | None:
         return run_chosen(trial, set(tests), tests)
     finally:
         library.unlink()
-        library.write_bytes(whole)
+        library.write_bytes(unchanged)
 
 
 def run_tests(directory: Path, paths: Sequence[str], plugin: object, *, limit_s: float) -> str:
