@@ -29,13 +29,14 @@ settings.load_profile("zerosum")
 LONGEST = (
     "run/test_deterministic.py",
     "cluster/test_cluster_training.py",
-    "run/test_kill_training.py",
-    "run/test_kill_records.py",
-    "run/test_run.py",
     "test_docs.py",
+    "run/test_kill_training.py",
+    "run/test_run.py",
     "games/test_go.py",
     "cli/test_cli.py",
     "cli/test_cli_play.py",
+    "run/test_soak.py",
+    "run/test_kill_records.py",
     "cli/test_cli_runs.py",
     "games/test_shogi.py",
 )
