@@ -76,7 +76,9 @@ def _processes(secret: bytes, directory: bytes) -> Iterator[int]:
     if (proc / "self" / "environ").exists():
         for process in proc.iterdir():
             with contextlib.suppress(OSError):
-                if process.name.isdigit() and secret in (process / "environ").read_bytes():
+                if process.name.isdigit() and (
+                    secret in (process / "environ").read_bytes() or _is_agent(process, directory)
+                ):
                     yield int(process.name)
         return
     listed = subprocess.run(["ps", "-axww", "-o", "pid=,command="], capture_output=True, check=False).stdout
@@ -84,6 +86,13 @@ def _processes(secret: bytes, directory: bytes) -> Iterator[int]:
         number, _, command = line.strip().partition(b" ")
         if directory in command and int(number) != os.getpid():
             yield int(number)
+
+
+def _is_agent(process: Path, directory: bytes) -> bool:
+    """Whether a process is one of Ray's with a log in the directory. A title that it gives itself hides its secret."""
+    if not (process / "cmdline").read_bytes().startswith(b"ray::"):
+        return False
+    return any(os.fsencode(os.readlink(file)).startswith(directory) for file in (process / "fd").iterdir())
 
 
 if __name__ == "__main__":
