@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from dataclasses import replace
 
@@ -99,8 +100,9 @@ def test_a_cpus_search_is_as_it_was() -> None:
     assert sorted(device.sizes) == [size for size in (1, 2, 4, 8, 16) for _ in range(3)]
 
 
-def test_everyone_who_searches_has_the_devices_batches() -> None:
-    game, device = make("chess"), Device(512)
+def test_everyone_who_searches_has_the_devices_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    game, device, now = make("chess"), Device(512), itertools.count()
+    monkeypatch.setattr("zerosum.play.player.time.perf_counter", lambda: next(now))  # all batches take equally long
     mover = SearchMover(game, SearchContestant("x", device, SEARCH), num_boards=2)
     assert mover._config.leaves_in_flight == BATCHES_ON_GPU * 512
     # All sizes up to the largest were evaluated before the clock ran.
