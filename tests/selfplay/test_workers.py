@@ -8,7 +8,7 @@ import pytest
 
 from zerosum.games import make, measure_game
 from zerosum.run.config import RunConfig, new_config
-from zerosum.run.workers import GENERATION_SHARE, SMALLER_BATCHES, evaluations_per_ply, most_games
+from zerosum.run.workers import GENERATION_SHARE, SMALLER_BATCHES, evaluations_per_ply, most_games, most_productive
 from zerosum.selfplay.calibration import Calibration, Setup
 from zerosum.selfplay.worker import num_trees
 
@@ -17,7 +17,7 @@ RATES = {16: 7000.0, 32: 8000.0, 64: 9000.0, 128: 9100.0}
 
 
 def calibration(rates: dict[int, float] = RATES) -> Calibration:
-    return Calibration(Setup("host", 2, 2, "auto", "cpu"), rates)
+    return Calibration(Setup("host", 2, 2, None, "auto", "cpu"), rates)
 
 
 def config_of(game: str, *overrides: str, **settings: Any) -> RunConfig:
@@ -63,3 +63,35 @@ def test_a_budget_in_steps_says_how_many_games_it_pays_for() -> None:
         num_games = steps * 256 / 6 / positions_a_game
         assert 2 * num_trees(size_for(steps)) <= GENERATION_SHARE * num_games or size_for(steps) == 4
     assert size_for(100) < size_for(1000) < size_for(1_000_000) == 64
+
+
+GPU_RATES = {64: 113_000.0, 128: 159_000.0, 256: 175_000.0, 512: 207_000.0, 1024: 215_000.0}
+"""Of eight workers by the games of each, about as a network of 19x256 in chess on an H200."""
+GPU_WORKER_RATES = {2: 150_000.0, 4: 206_000.0, 8: 207_000.0, 12: 210_000.0}
+"""By the number of workers of 512 games."""
+
+
+def on_a_gpu(*overrides: str, **settings: Any) -> tuple[int, int]:
+    game = make("chess")
+    asked = ["search.num_simulations=800", "selfplay.full_search_share=1", *overrides]
+    config = new_config(game, "chess", overrides=asked, **settings)
+    found = Calibration(Setup("host", 16, None, None, "auto", "cuda"), GPU_RATES, GPU_WORKER_RATES)
+    assert found.batch_size == 512
+    return most_productive(config, game, found)
+
+
+def test_a_night_on_a_gpu_has_the_fewest_games_with_nearly_the_best_rate() -> None:
+    assert on_a_gpu(minutes=10_000) == (4, 512)
+    assert on_a_gpu(minutes=10_000, machine=(16, 1)) == (4, 512)
+
+
+def test_a_short_run_on_a_gpu_still_has_batches_that_keep_it_busy() -> None:
+    """Sixteen workers of four games were what a twentieth of half an hour came to: 5,600 evaluations a second."""
+    games = [workers * size for workers, size in (on_a_gpu(minutes=minutes) for minutes in (5, 30, 240, 720, 10_000))]
+    assert games == sorted(games) and games[0] == 8 * 64 and 512 <= games[1] <= 2048
+    steps = [workers * size for workers, size in (on_a_gpu(f"training.steps={steps}") for steps in (9, 500, 10**6))]
+    assert steps == sorted(steps) and steps[-1] == 2048
+
+
+def test_a_set_number_of_workers_on_a_gpu_counts_as_it_is() -> None:
+    assert on_a_gpu("selfplay.num_workers=32", minutes=10_000)[1] <= 512

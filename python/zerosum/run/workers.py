@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import num_cores
@@ -13,7 +14,7 @@ from zerosum.network import Checkpoint
 from zerosum.replay.records import RunningGame
 from zerosum.run.config import RunConfig, changed
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
-from zerosum.selfplay.calibration import Calibration, calibrate
+from zerosum.selfplay.calibration import NEARLY, Calibration, calibrate
 from zerosum.selfplay.processes import SelfplayProcesses
 from zerosum.selfplay.worker import num_trees
 
@@ -82,10 +83,10 @@ def measured(
         evaluator=config.training.evaluator,
         report=report,
     )
-    if calibration.num_workers is not None:
-        config = changed(config, {"selfplay": {"num_workers": calibration.num_workers}})
-    if selfplay.games_per_worker is not None:
-        return config, ""
+    if on_gpu:
+        num_workers, size = most_productive(config, game, calibration)
+        selected: dict[str, Any] = {"games_per_worker": size} | ({"num_workers": num_workers} if adds_workers else {})
+        return changed(config, {"selfplay": selected}), ", which finish the most games in the budget"
     size, why = most_games(config, game, calibration), f", {calibration}"
     if size < calibration.batch_size:
         why = f", which end within {GENERATION_SHARE:.0%} of the budget"
@@ -93,7 +94,7 @@ def measured(
 
 
 def most_games(config: RunConfig, game: Rules, calibration: Calibration) -> int:
-    """The number of games that a worker plays at a time: the calibration's, or fewer in a short run.
+    """The number of games that a worker plays at a time on a CPU: the calibration's, or fewer in a short run.
 
     Games in flight at the end of a run are lost, and the first games in flight are all played by the first network.
     All games in flight together are therefore at most `GENERATION_SHARE` of the games that the budget is expected to
@@ -106,8 +107,8 @@ def most_games(config: RunConfig, game: Rules, calibration: Calibration) -> int:
         if training.minutes is None:
             positions = (training.steps or 0) * learner.batch_size / learner.samples_per_position
             return positions / (plies * selfplay.efforts(config.search).mean.full_search_share)
-        # On a CPU the measured rate is per core.
-        num_cores = 1 if training.evaluator.on_gpu or training.clock == "cpu" else num_workers
+        # The measured rate is per core.
+        num_cores = 1 if training.clock == "cpu" else num_workers
         return 60 * training.minutes * num_cores * evaluations_per_second / (plies * evaluations_per_ply(config))
 
     slowest = calibration.rates[min(calibration.rates)]
@@ -118,6 +119,34 @@ def most_games(config: RunConfig, game: Rules, calibration: Calibration) -> int:
         if size <= calibration.batch_size and num_workers * num_trees(size) <= GENERATION_SHARE * num_expected(rate)
     ]
     return max(fitting, default=min(rates))
+
+
+def most_productive(config: RunConfig, game: Rules, calibration: Calibration) -> tuple[int, int]:
+    """The number of workers and of games of each with which a run on a GPU finishes the most games.
+
+    A GPU is many times slower with small batches, so games in flight cannot be a fixed small share of those of the
+    budget, as on a CPU (`most_games`). They are lost at the end of a run: of the games that the budget pays for at the
+    measured rate of a pair, those in flight are taken off. Of pairs that are nearly as good, the one with the fewest
+    games in flight is chosen.
+    """
+    training, plies = config.training, measure_game(game).plies
+    seconds, evaluations = 60 * (training.minutes or 0), plies * evaluations_per_ply(config)
+    positions = (training.steps or 0) * config.learner.batch_size / config.learner.samples_per_position
+    needed = positions / (plies * config.selfplay.efforts(config.search).mean.full_search_share)
+    fixed = config.selfplay.num_workers
+
+    def in_flight(pair: tuple[int, int]) -> int:
+        return (fixed or pair[0]) * num_trees(pair[1])
+
+    def useful_rate(pair: tuple[int, int]) -> float:
+        """Evaluations a second for games that end: the budget is seconds, or the games that steps need."""
+        lost, rate = in_flight(pair), calibration.pair_rates[pair]
+        return rate - lost * evaluations / seconds if seconds else rate * needed / (needed + lost)
+
+    useful = {pair: useful_rate(pair) for pair in calibration.pair_rates}
+    best = max(useful.values())
+    good = [pair for pair, rate in useful.items() if rate >= NEARLY * best] if best > 0 else list(useful)
+    return min(good, key=lambda pair: (in_flight(pair), -useful[pair]))
 
 
 def evaluations_per_ply(config: RunConfig) -> float:

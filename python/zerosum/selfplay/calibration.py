@@ -82,6 +82,13 @@ class Calibration:
         """The smallest number of workers with nearly the best rate, if it was measured."""
         return smallest_full(self.worker_rates) if self.worker_rates else None
 
+    @property
+    def pair_rates(self) -> dict[tuple[int, int], float]:
+        """Evaluations per second on a GPU of each measured pair: the number of workers, and of games of each."""
+        num_threads = workers_for_sizes(self.setup)
+        by_size = {(num_threads, size): rate for size, rate in self.rates.items()}
+        return by_size | {(workers, self.batch_size): rate for workers, rate in self.worker_rates.items()}
+
     def __str__(self) -> str:
         rates = self.worker_rates or self.rates
         share = rates[smallest_full(rates)] / max(rates.values())
@@ -165,7 +172,7 @@ def _measured_on_gpu(
     evaluator: EvaluatorConfig,
 ) -> Calibration:
     """Rates by batch size, then, with the best one, by number of workers, as far as they are not set."""
-    num_threads = setup.num_threads or min(num_cores(), MOST_WORKERS_FOR_SIZES)
+    num_threads = workers_for_sizes(setup)
     # Each of several workers has a batch: none needs the largest one.
     sizes = GPU_BATCH_SIZES[:-1] if setup.num_games is None else (setup.num_games,)
     # All share one evaluator, as they will, and so the graphs that it has captured.
@@ -179,6 +186,11 @@ def _measured_on_gpu(
         return Calibration(setup, rates)
     size = smallest_full(rates)
     return Calibration(setup, rates, rates_one_by_one(worker_counts(num_cores()), lambda n: (new_work(size, n), n)))
+
+
+def workers_for_sizes(setup: Setup) -> int:
+    """The number of workers with which batch sizes are measured on a GPU."""
+    return setup.num_threads or min(setup.num_cores, MOST_WORKERS_FOR_SIZES)
 
 
 def worker_counts(num_cores: int) -> list[int]:

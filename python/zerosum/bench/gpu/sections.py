@@ -125,7 +125,8 @@ def selfplay_section(trial: Trial) -> Iterator[Figure]:
     for name, numbers in (("chess", (None, 4)), ("go9", (None, 4, 8, 12))):
         search = ["search.num_simulations=800", "selfplay.full_search_share=1.0"] if name == "chess" else []
         tiny = ["selfplay.games_per_worker=4", "search.num_simulations=16"] if trial.is_tiny else []
-        game, config = trial.config(name, *search, *tiny)
+        # The defaults of a night: in a short run fewer games may be in flight.
+        game, config = trial.config(name, "training.minutes=720", *search, *tiny)
         yield from _selfplay_without_network(trial, name, game, config)
         alone = _best_rate(trial, name, game, config)
         for number in numbers[:2] if trial.is_tiny else numbers:
@@ -297,10 +298,10 @@ class SectionOf:
 
 SECTIONS = {
     "evaluator": SectionOf(evaluator_section, 110),
-    "selfplay": SectionOf(selfplay_section, 175),
+    "selfplay": SectionOf(selfplay_section, 165),
     "learner": SectionOf(learner_section, 60, needs_network=True),
     "analyse": SectionOf(analyse_section, 40),
-    "train": SectionOf(train_section, 75, needs_network=True),
+    "train": SectionOf(train_section, 100, needs_network=True),
 }
 
 
