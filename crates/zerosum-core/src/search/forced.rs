@@ -3,7 +3,7 @@
 use super::arena::{Arena, ROOT};
 use super::config::SearchConfig;
 use super::node::Node;
-use super::select::{ExplorationTable, Parent, is_proven_loss, visits_of};
+use super::puct::{ExplorationTable, Parent, is_proven_loss, visits_of};
 
 /// The minimum visits of a visited root move, √(k · P · N).
 #[inline]

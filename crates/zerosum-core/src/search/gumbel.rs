@@ -14,7 +14,7 @@
 use super::arena::{Arena, ROOT};
 use super::config::SearchConfig;
 use super::node::Node;
-use super::select::is_proven_loss;
+use super::puct::is_proven_loss;
 use std::cmp::Ordering;
 
 /// Minimum prior, so that logarithms are finite.

@@ -29,6 +29,7 @@ mod gather;
 mod gumbel;
 mod node;
 mod prior;
+mod puct;
 mod root;
 mod root_moves;
 mod select;
@@ -47,8 +48,8 @@ use cache::Cache;
 pub use config::{MoveChoice, PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
 pub use evaluations::Evaluations;
 pub use prior::{prior_of, round_prior};
+use puct::ExplorationTable;
 pub use root::{Root, StopReason};
-use select::ExplorationTable;
 pub use tree::{Noise, Tree};
 
 /// Minimum memory per tree, in KiB: the children of a root alone can take as much.

@@ -5,8 +5,9 @@ use crate::game::{Action, Game, Position};
 use crate::search::arena::ROOT;
 use crate::search::config::{RootSelection, SearchConfig};
 use crate::search::node::{Estimate, NodeId, NodeKind};
+use crate::search::puct::ExplorationTable;
 use crate::search::root::StopReason;
-use crate::search::select::{ExplorationTable, select_child, select_root_child};
+use crate::search::select::{select_child, select_root_child};
 
 /// The end of a descent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,121 @@
+//! PUCT: Q(s,a) + c(s) · P(s,a) · √N(s) / (1 + N(s,a)), the score of each child of a node.
+
+use super::arena::Arena;
+use super::config::{SearchConfig, UnvisitedValue};
+use super::node::{Node, NodeId};
+use crate::player::Player;
+
+/// c(s) · √N(s), from a table for small N: the logarithm would be most of the cost of a selection.
+#[derive(Debug)]
+pub struct ExplorationTable {
+    config: SearchConfig,
+    table: Vec<f32>,
+}
+
+impl ExplorationTable {
+    /// The table for these settings.
+    pub fn new(config: SearchConfig) -> Self {
+        Self { config, table: (0..4096).map(|visits| exploration(&config, visits)).collect() }
+    }
+
+    /// c(s) · √N(s).
+    #[inline]
+    pub fn at(&self, visits: u32) -> f32 {
+        self.table.get(visits as usize).copied().unwrap_or_else(|| exploration(&self.config, visits))
+    }
+}
+
+/// c(s) = c_init + c_factor · ln((1 + N(s) + c_base) / c_base), in f64 and rounded once, times √N(s) in f32.
+fn exploration(config: &SearchConfig, visits: u32) -> f32 {
+    let base = f64::from(config.c_base);
+    let growth = libm::log((1.0 + f64::from(visits) + base) / base);
+    let rate = f64::from(config.c_init) + f64::from(config.c_factor) * growth;
+    rate as f32 * libm::sqrtf(visits as f32)
+}
+
+/// Q of an unvisited child for the node's player to move; `visited_prior` is the sum of its visited children's priors.
+#[inline]
+fn unvisited_q(value: UnvisitedValue, node: &Node, visited_prior: f32) -> f32 {
+    match value {
+        UnvisitedValue::Loss => -1.0,
+        UnvisitedValue::Zero => 0.0,
+        UnvisitedValue::Parent { reduction } => {
+            (node.player.sign() * node.q - reduction * libm::sqrtf(visited_prior)).max(-1.0)
+        }
+    }
+}
+
+/// Q + U of a visited child that is not proven.
+#[derive(Clone, Copy)]
+pub struct Score {
+    /// A leaf in flight counts as a visit worth Q − `virtual_loss`, with the node's Q if the child has no other visits.
+    pub of_choice: f32,
+    /// Without virtual losses, which compare open moves with each other: a proven result must not be visited only because
+    /// the leaves of a better open move are in flight.
+    pub without_loss: f32,
+}
+
+/// Whether a child is proven to lose for `player`. Such a child is not visited while another move exists.
+#[inline]
+pub fn is_proven_loss(config: &SearchConfig, child: &Node, player: Player) -> bool {
+    child.lower == child.upper && config.exact_bounds && player.sign() * child.lower < 0.0
+}
+
+/// N(s): visits and leaves in flight.
+#[inline]
+pub fn visits_of(node: &Node) -> u32 {
+    node.visits + u32::from(node.in_flight)
+}
+
+/// A node on the way down, with the terms that the scores of all its children share.
+pub struct Parent<'a> {
+    pub arena: &'a Arena,
+    pub config: &'a SearchConfig,
+    pub node: &'a Node,
+    pub children: &'a [Node],
+    /// c(s) · √N(s).
+    pub rate: f32,
+}
+
+impl<'a> Parent<'a> {
+    #[inline]
+    pub fn new(arena: &'a Arena, config: &'a SearchConfig, exploration: &ExplorationTable, id: NodeId) -> Self {
+        let node = &arena.nodes[id as usize];
+        Self { arena, config, node, children: arena.children_of(node), rate: exploration.at(visits_of(node)) }
+    }
+
+    /// Q + U of a visited child that is not proven.
+    #[inline]
+    pub fn score(&self, child: &Node, prior: f32) -> Score {
+        let sign = self.node.player.sign();
+        if child.in_flight == 0 {
+            let score = sign * child.q + self.rate * prior / (1.0 + child.visits as f32);
+            return Score { of_choice: score, without_loss: score };
+        }
+        let q = sign * if child.visits == 0 { self.node.q } else { child.q };
+        let (visits, in_flight) = (visits_of(child) as f32, f32::from(child.in_flight));
+        let bonus = self.rate * prior / (1.0 + visits);
+        let lowered = q - self.config.virtual_loss * in_flight / visits;
+        Score { of_choice: lowered + bonus, without_loss: q + bonus }
+    }
+
+    /// The result of a proven child for the mover; `None` if it is open, or bounds are not used.
+    #[inline]
+    pub fn proven(&self, child: &Node) -> Option<f32> {
+        let is_proven = child.lower == child.upper && self.config.exact_bounds;
+        is_proven.then(|| self.node.player.sign() * child.lower)
+    }
+
+    /// Q + U of an unvisited child in comparison with proven results: Q is that of the node, whatever unvisited children have in
+    /// comparison with others.
+    #[inline]
+    pub fn hope(&self, prior: f32) -> f32 {
+        self.node.player.sign() * self.node.q + self.rate * prior
+    }
+
+    /// Q + U of an unvisited child.
+    #[inline]
+    pub fn unvisited_score(&self, value: UnvisitedValue, prior: f32, visited_prior: f32) -> f32 {
+        unvisited_q(value, self.node, visited_prior) + self.rate * prior
+    }
+}
