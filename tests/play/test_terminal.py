@@ -43,7 +43,7 @@ def converse(
 
 
 def test_a_whole_game() -> None:
-    lines = ["b2", "hint", "A1", "undo", "b3", "b4", "a1", "c1", "moves", "c2", "maybe", "no"]
+    lines = ["b2", "hint", "A1", "undo", "b3", "b4", "a1", "c1", "moves", "c2", "a3", "maybe", "no"]
     assert converse(TICTACTOE, lines) == TRANSCRIPT
 
 
@@ -56,72 +56,74 @@ tictactoe against uniform. You move first. Type a move, or 'help'.
    a b c
 
 Your move: b2
-The computer plays a3. Its view: winning chance 50%.
+The computer plays c1. Its view: winning chance 46%.
 
-3 [O]. .
+3  . . .
 2  . X .
-1  . . .
+1  . .[O]
    a b c
 
 Your move: hint
 move  visits   value  prior
-a2        77  +0.169  14.3%
-b3        51  +0.098  14.3%
-b1        38  +0.053  14.3%
-c3        37  +0.054  14.3%
-c2        37  +0.054  14.3%
-a1        32  +0.031  14.3%
-c1        28  +0.000  14.3%
-best line: a2 c2 c3 a1 b3 b1
-for the player to move: winning chance 54%, after 300 simulations
+b1        58  +0.103  14.3%
+c2        55  +0.109  14.3%
+c3        49  +0.082  14.3%
+a2        41  +0.049  14.3%
+a1        39  +0.051  14.3%
+a3        29  +0.000  14.3%
+b3        29  +0.000  14.3%
+best line: b1 b3 a1 c3 a3
+for the player to move: winning chance 53%, after 300 simulations
 Your move: A1
 The computer plays c3. Its view: a draw with best play.
 
-3  O .[O]
+3  . .[O]
 2  . X .
-1  X . .
+1  X . O
    a b c
 
 Your move: undo
 
-3 [O]. .
+3  . . .
 2  . X .
-1  . . .
+1  . .[O]
    a b c
 
 Your move: b3
 The computer plays b1. Its view: a draw with best play.
 
-3  O X .
+3  . X .
 2  . X .
-1  .[O].
+1  .[O]O
    a b c
 
 Your move: b4
-'b4' is not a legal move here: legal are a1, a2, c1, c2, c3. 'help' lists the commands.
+'b4' is not a legal move here: legal are a1, a2, a3, c2, c3. 'help' lists the commands.
 Your move: a1
 The computer plays c3. Its view: a draw with best play.
 
-3  O X[O]
+3  . X[O]
 2  . X .
-1  X O .
+1  X O O
    a b c
 
 Your move: c1
+'c1' is not a legal move here: near are c2, of 3 that are legal. 'help' lists the commands.
+Your move: moves
+a3 a2 c2
+Your move: c2
 The computer plays a2. Its view: a draw with best play.
 
-3  O X O
-2 [O]X .
-1  X O X
+3  . X O
+2 [O]X X
+1  X O O
    a b c
 
-Your move: moves
-c2
-Your move: c2
+Your move: a3
 
-3  O X O
-2  O X[X]
-1  X O X
+3 [X]X O
+2  O X X
+1  X O O
    a b c
 
 A draw: board full, after 9 moves.
