@@ -88,7 +88,8 @@ impl<G: Game> Prover<G> {
             graph: Graph::Untried,
             found: None,
             is_final: false,
-            next_job: 0,
+            // Wins in one come first.
+            next_job: NUM_JOBS - 1,
             num_nodes: 0,
         }
     }
@@ -118,6 +119,7 @@ impl<G: Game> Prover<G> {
         self.shallow = Some(ProofTree::new(self.mover, self.mover, Some(1)));
         self.closer = None;
         self.no_win_within = 0;
+        self.next_job = NUM_JOBS - 1;
         if let Graph::Growing(graph) | Graph::Solved(graph) = &mut self.graph {
             graph.note_root(game, &self.root.state);
         }
