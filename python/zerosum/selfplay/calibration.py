@@ -28,7 +28,8 @@ from zerosum.games import Rules
 from zerosum.games.rules import Leaves
 from zerosum.network import Checkpoint
 from zerosum.search import SearchConfig
-from zerosum.selfplay.worker import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
+from zerosum.selfplay.config import SelfplayConfig
+from zerosum.selfplay.worker import MemoryLog, SelfplayTask, SelfplayWorker
 
 BATCH_SIZES = (16, 32, 64, 128, 256)
 GPU_BATCH_SIZES = (64, 128, 256, 512, 1024, 2048, 4096)

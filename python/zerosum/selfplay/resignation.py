@@ -12,16 +12,13 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from zerosum._core import uniform
 from zerosum.replay.records import GameRecord
 from zerosum.selfplay.alpha_beta import is_of_alpha_beta
-
-if TYPE_CHECKING:
-    from zerosum.selfplay.worker import SelfplayConfig
+from zerosum.selfplay.config import SelfplayConfig
 
 RESIGNATION = "resignation"
 """The kind of ending of a resigned game."""

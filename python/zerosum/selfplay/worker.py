@@ -8,144 +8,23 @@ search is exactly the sequential algorithm. This file knows neither disks (a `Ga
 from __future__ import annotations
 
 import itertools
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol
+from typing import Protocol
 
 from zerosum._core import GamesInFlight, uniform
-from zerosum.base.settings import check, setting
 from zerosum.evaluators import Evaluator, answer
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import drawn_start, measure_game
-from zerosum.network import Checkpoint
 from zerosum.replay.records import GameHeader, GameRecord, PackedPly, PlyFlag, RunningGame
 from zerosum.search import SearchConfig, new_search
-from zerosum.selfplay.alpha_beta import AlphaBetaGame, depth_at, depth_stages
+from zerosum.selfplay.alpha_beta import AlphaBetaGame, depth_at
 from zerosum.selfplay.archive import Archive, ArchivedPosition, begins_in_archive
-from zerosum.selfplay.effort import Effort, EffortPlan, PlayingNetwork, effort_stages
-from zerosum.selfplay.material import material_stages, seeing_material
+from zerosum.selfplay.config import SelfplayConfig
+from zerosum.selfplay.effort import PlayingNetwork
+from zerosum.selfplay.material import seeing_material
 from zerosum.selfplay.resignation import RESIGNATION, Resignation, SentThreshold
-
-
-@dataclass(frozen=True)
-class SelfplayConfig:
-    """How games for training are played."""
-
-    RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {
-        "decided_value": None,
-        "decided_plies": 5,
-        "decided_simulations": 4,
-        "decided_share": 0.1,
-        "archive_plies": 0,
-    }
-
-    num_workers: int | None = setting(
-        None,
-        "self-play workers, each a thread or a process (training.workers); none for one per core, on a GPU for the"
-        " smallest measured number of threads that keeps it busy, and for one worker in a deterministic run",
-        low=1,
-        high=256,
-    )
-    games_per_worker: int | None = setting(
-        None,
-        "games that a worker plays at a time, which is the size of its batches; none for the smallest measured"
-        " number that keeps the evaluator busy (64 in a deterministic run)",
-        low=1,
-        high=65536,
-    )
-    temperature: float = setting(
-        1.0,
-        "temperature of the drawn moves, with probabilities in proportion to visits ** (1 / temperature) (paper: 1);"
-        " 0 plays the best move",
-        low=0.0,
-        high=10.0,
-    )
-    temperature_plies: int = setting(
-        30,
-        "number of plies after which the best move is played (paper's pseudocode: 30; its text: all moves)",
-        low=0,
-        high=65535,
-    )
-
-    opening_share: float = setting(
-        0.0,
-        "share of games that begin with random moves, for positions that the network would not reach by itself"
-        " (paper: 0; compare KataGo, arXiv 1902.10565, and Go-Exploit, arXiv 2302.12359)",
-        low=0.0,
-        high=1.0,
-    )
-    opening_plies: int = setting(
-        8, "largest number of random moves at the beginning; each number from 1 is equally likely", low=1, high=65535
-    )
-
-    archive_share: float = setting(
-        0.0,
-        "share of games that begin at a random position of one of the run's newest 1,000 games, in place of an opening"
-        " (Go-Exploit, arXiv 2302.12359; paper: 0); only with threads (training.workers), not on a cluster",
-        low=0.0,
-        high=1.0,
-    )
-    full_search_share: float = setting(
-        0.25,
-        "share of moves that are searched in full, with noise, and learned from; the other moves get"
-        " fast_simulations and are not learned from (playout cap randomisation, KataGo section 3.1: 0.25; paper: 1)",
-        low=0.01,
-        high=1.0,
-    )
-    fast_simulations: int = setting(16, "simulations per move that is not searched in full", low=1, high=1 << 24)
-    stages: str = setting(
-        "",
-        "search.num_simulations, fast_simulations and full_search_share of self-play that change during the run, as"
-        " FULL/FAST/SHARE@BUDGET: '64/12/0.33@0, 100/20/0.25@0.4' changes them once 40 % of the budget are used; ''"
-        " for the three settings from beginning to end (compare KataGo, which begins with few visits; paper: '')",
-    )
-    material: str = setting(
-        "",
-        "weight of the material in the value of a leaf of self-play's searches, as WEIGHT@BUDGET: '0.8@0, 0.4@0.15,"
-        " 0@0.3' takes it away once 30 % of the budget are used; the rest is the network's value. Pieces count by the"
-        " game's customary values (docs/games.md), so a run with it does not learn from the rules alone (paper: '')",
-    )
-    alphabeta: str = setting(
-        "",
-        "depth in plies of an alpha-beta search that plays in place of the network's searches, as DEPTH@BUDGET: with"
-        " '3@0, 0@0.1' it plays the games until 10 % of the budget are used. It counts material where the game has it"
-        " (docs/games.md), so a run with it does not learn from the rules alone (paper: '')",
-    )
-    resign_false_positives: float | None = setting(
-        None,
-        "largest share of games in which a resignation would be wrong, measured in the games that are played out; the"
-        " side to move resigns if the values of the root and of its move are below the threshold that follows from it"
-        " (AlphaGo Zero: 0.05); none for no resignation, as in the paper",
-        low=0.0,
-        high=0.5,
-    )
-    resign_played_out_share: float = setting(
-        0.1, "share of games in which no side resigns (AlphaGo Zero: 0.1)", low=0.01, high=1.0
-    )
-    reuse_in_full_searches: bool = setting(
-        True,
-        "whether a move searched in full counts the visits that search.reuse_tree kept, which were made without"
-        " noise (KataGo: false)",
-    )
-    stagger_starts: bool = setting(
-        True,
-        "begin the first games of a new run with random moves, from none to as many as a random game has, so that"
-        " games are at all stages from the start; otherwise the first finished games, and what is learned from them,"
-        " would be short; games of an alpha-beta search are not staggered (paper: false)",
-    )
-
-    def __post_init__(self) -> None:
-        check(self, "selfplay")
-        effort_stages(self.stages)
-        material_stages(self.material)
-        depth_stages(self.alphabeta)
-
-    def efforts(self, search: SearchConfig) -> EffortPlan:
-        """The effort of searches over the budget."""
-        effort = Effort(search.num_simulations, self.fast_simulations, self.full_search_share)
-        return EffortPlan.of(effort, self.stages)
 
 
 class GameLog(Protocol):
@@ -476,101 +355,3 @@ def is_full_search(share: float, *, seed: int, game_id: int, ply: int, num_openi
     if 0 < ply == num_opening_plies:
         return True
     return share == 1.0 or uniform(seed, game_id, ply, "full search") < share
-
-
-class Selfplay(Protocol):
-    """The workers of a run: `SelfplayThreads` or `zerosum.selfplay.processes.SelfplayProcesses`."""
-
-    @property
-    def counts(self) -> SelfplayCounts:
-        """The work of all workers so far."""
-
-    @property
-    def cpu_s(self) -> float:
-        """CPU-seconds of workers in other processes so far."""
-
-    def play(
-        self,
-        is_enough: Callable[[], bool],
-        take: Callable[[GameRecord], None],
-        *,
-        is_paused: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Play until `is_enough`; `take` gets each finished game. While `is_paused` the workers wait without a core."""
-
-    def update(self, checkpoint: Checkpoint) -> None:
-        """Give workers in other processes the weights of `checkpoint`; threads share this process's evaluator."""
-
-
-class SelfplayThreads:
-    """All workers of a run, a thread each."""
-
-    def __init__(self, task: SelfplayTask, *, num_workers: int, running: Iterable[RunningGame] = ()) -> None:
-        """Games in flight are distributed among the workers when they begin to play."""
-        self._task, self._num_workers, self._running = task, num_workers, list(running)
-        self._workers: list[SelfplayWorker] = []
-        self._counted = SelfplayCounts()  # of workers that have ended
-
-    @property
-    def counts(self) -> SelfplayCounts:
-        """The work of all workers so far."""
-        return sum((worker.counts for worker in self._workers), self._counted)
-
-    @property
-    def cpu_s(self) -> float:
-        """0, since all workers are threads of this process."""
-        return 0.0
-
-    def update(self, checkpoint: Checkpoint) -> None:
-        """Do nothing: the workers share the evaluator of this process."""
-
-    def play(
-        self,
-        is_enough: Callable[[], bool],
-        take: Callable[[GameRecord], None],
-        *,
-        is_paused: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Play until `is_enough`, which every worker asks before each batch; `take` gets each finished game.
-
-        While `is_paused` the workers wait, without using a core.
-
-        Raises:
-            The first error of a worker, once all have stopped. KeyboardInterrupt stops them, too.
-        """
-        if not self._workers:
-            games, self._running = self._running, []
-            shares = (games[index :: self._num_workers] for index in range(self._num_workers))
-            self._workers = [SelfplayWorker(self._task, running=share) for share in shares]
-        failures: list[BaseException] = []
-        stop = threading.Event()
-
-        def run(worker: SelfplayWorker) -> None:
-            try:
-                worker.play_until(lambda: stop.is_set() or is_enough(), take, is_paused=is_paused)
-            except BaseException as failure:  # handed to the caller's thread below
-                failures.append(failure)
-                stop.set()
-
-        threads = [threading.Thread(target=run, args=(worker,), name="selfplay") for worker in self._workers]
-        for thread in threads:
-            thread.start()
-        try:
-            for thread in threads:
-                thread.join()
-        finally:
-            # Ctrl-C arrives here: every worker ends its batch, then the exception goes on.
-            stop.set()
-            for thread in threads:
-                thread.join()
-        if failures:
-            raise failures[0]
-
-    def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
-        """Play the games in flight to their ends, one worker after the other, and begin no others until `play`.
-
-        Self-play then has no state except its games: `play` continues as in a new process.
-        """
-        for worker in self._workers:
-            worker.play_out(is_enough, take)
-        self._counted, self._workers = self.counts, []

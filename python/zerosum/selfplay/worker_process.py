@@ -38,9 +38,10 @@ from zerosum.replay import GameHeader, GameRecord
 from zerosum.replay.journal import end_entry, parse_journal, ply_entries, start_entry
 from zerosum.replay.records import PackedPly, RunningGame
 from zerosum.search import SearchConfig
+from zerosum.selfplay.config import SelfplayConfig
 from zerosum.selfplay.effort import PROGRESS, PlayingNetwork
 from zerosum.selfplay.resignation import SentThreshold, sent_threshold
-from zerosum.selfplay.worker import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
+from zerosum.selfplay.worker import MemoryLog, SelfplayTask, SelfplayWorker
 
 GRACE_S = 10.0
 """Longest time that a worker may take for its last batch after its input has ended."""
