@@ -128,7 +128,7 @@ def test_the_file_has_the_newest_row(run: Path) -> None:
 
 def test_a_name_of_a_run_is_quoted() -> None:
     row = MetricsRow(1.0, 2, 3, 4, 5, 6.0)
-    assert all(line.startswith("#") or SAMPLE.fullmatch(line) for line in lines(row, run='a "b"\\\n'))
+    assert all(line.startswith("#") or SAMPLE.fullmatch(line) for line in lines(asdict(row), run='a "b"\\\n'))
 
 
 # ---- exit statuses

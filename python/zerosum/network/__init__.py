@@ -4,13 +4,13 @@
 with `layers.py`.
 """
 
+from zerosum.network.beginning import initial_weights as initial_weights
 from zerosum.network.checkpoint import Checkpoint as Checkpoint
 from zerosum.network.checkpoint import CheckpointInfo as CheckpointInfo
 from zerosum.network.checkpoint import load_checkpoint as load_checkpoint
 from zerosum.network.checkpoint import save_checkpoint as save_checkpoint
 from zerosum.network.config import NetworkConfig as NetworkConfig
 from zerosum.network.config import NetworkShape as NetworkShape
-from zerosum.network.weights import initial_weights as initial_weights
 
 __all__ = [
     "Checkpoint",

@@ -20,8 +20,9 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.network.beginning import initial_weights
 from zerosum.network.config import NetworkConfig, NetworkShape
-from zerosum.network.weights import Weights, initial_weights
+from zerosum.network.weights import Weights
 
 SIZES = ("num_blocks", "num_filters")
 """The settings that may grow."""

@@ -74,8 +74,8 @@ def num_operations(config: NetworkConfig, shape: NetworkShape) -> int:
     return sum(2 * math.prod(s) * (squares if len(s) == 4 else 1) for s in sizes)
 
 
-def initial_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) -> dict[str, NDArray[np.float32]]:
-    """Initial weights, a pure function of the arguments. The paper does not state its own.
+def tower_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) -> dict[str, NDArray[np.float32]]:
+    """Initial weights of a residual tower, a pure function of the arguments. The paper does not state its own.
 
     - Convolutions and hidden layers: normal, standard deviation sqrt(2 / inputs), bias 0 (He et al. 2015,
       arXiv 1502.01852, eq. 10).
@@ -86,10 +86,6 @@ def initial_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) ->
       al. 2019, arXiv 1901.09321), so a new network gives all actions the same probability, and all positions the value
       0.
     """
-    if config.module:
-        from zerosum.network.own_network import own_weights
-
-        return own_weights(config, shape, seed=seed)
     random = np.random.default_rng(seed)
 
     def begin(name: str, weight_shape: tuple[int, ...]) -> NDArray[np.float32]:

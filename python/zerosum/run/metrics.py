@@ -111,7 +111,7 @@ class Metrics:
             if self._events is None:
                 self._events = _EventFile(self._directory / "tensorboard")
             self._events.add(row)
-            write_prometheus(self._directory, row)
+            write_prometheus(self._directory, asdict(row))
 
     def close(self) -> None:
         """Close the file of events, if it is open. All rows are written before."""

@@ -6,15 +6,11 @@ The textfile collector of node_exporter reads it; docs/operations.md has the com
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from zerosum.base.files import replace_durably
-
-if TYPE_CHECKING:
-    from zerosum.run.metrics import MetricsRow
 
 FILE = "metrics.prom"
 
@@ -62,16 +58,16 @@ METRICS = {
 """The metric of each column, without the prefix `zerosum_`."""
 
 
-def write_prometheus(directory: Path, row: MetricsRow) -> None:
-    """Replace the file of a run directory by the numbers of a row. Raises OSError."""
-    replace_durably(directory / FILE, "\n".join(lines(row, run=directory.absolute().name)) + "\n")
+def write_prometheus(directory: Path, numbers: Mapping[str, float | None]) -> None:
+    """Replace the file of a run directory by the numbers of a row, by column. Raises OSError."""
+    replace_durably(directory / FILE, "\n".join(lines(numbers, run=directory.absolute().name)) + "\n")
 
 
-def lines(row: MetricsRow, *, run: str) -> Iterator[str]:
+def lines(numbers: Mapping[str, float | None], *, run: str) -> Iterator[str]:
     """The lines of the file: help, type and value of each number that exists."""
     labels = f'{{run="{_escaped(run)}"}}'
     for column, metric in METRICS.items():
-        value = getattr(row, column)
+        value = numbers[column]
         if value is not None:
             yield from _lines(metric, labels, metric.scale * value)
     yield from _lines(Metric("updated_seconds", "Time of this row, in seconds since 1970."), labels, time.time())
