@@ -158,8 +158,12 @@ def test_every_setting_changes_the_network():
         "value_head": "scalar",
         "ownership_head": True,
     }
-    # Growth is of a run: it says which network is used when.
-    assert changes.keys() == {field.name for field in dataclasses.fields(NetworkConfig)} - {"growth"}
+    # Growth is of a run: it says which network is used when. A module is a network of its own (test_own_network.py).
+    assert changes.keys() == {field.name for field in dataclasses.fields(NetworkConfig)} - {
+        "growth",
+        "module",
+        "module_weights",
+    }
     for name, value in changes.items():
         base = PLANES if name in ("policy_kernel", "policy_out_norm") else SMALL
         config = dataclasses.replace(base, **{name: value})

@@ -16,6 +16,7 @@ from networks_for_tests import save_network
 from searches_for_tests import Compiling
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import make
+from zerosum.games.permission import allow_program
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import read_info
 from zerosum.play import bundled
@@ -204,9 +205,10 @@ def test_networks_play_games_of_any_length(tmp_path: Path) -> None:
 
 @pytest.fixture
 def own_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run of a game of one's own, race.py:DoubleMove."""
+    """A run of a game of one's own, race.py:DoubleMove, which the user has named once."""
     monkeypatch.chdir(tmp_path)
     shutil.copy(games_for_tests.__file__, "race.py")
+    allow_program(Path("race.py"))
     run = Path("runs/race")
     save_network(run / "checkpoints", make("race.py:DoubleMove"))
     (run / "config.toml").write_text("format_version = 1\ngame = 'race.py:DoubleMove'\n", encoding="utf-8")

@@ -17,11 +17,12 @@ from zerosum.contest.mover import Terms
 from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import Rules, make
 from zerosum.network.checkpoint import read_info
-from zerosum.play.choice import Players, newest_run, open_player
+from zerosum.play.choice import Players, open_player
 from zerosum.play.contestant import SearchContestant
 from zerosum.play.fit import fits, rules_for
 from zerosum.play.own_contestants import parse_player
 from zerosum.play.player import load_player
+from zerosum.play.runs import newest_run
 from zerosum.search import SearchConfig
 
 USUAL = make("go(size=5, max_plies=20)")

@@ -17,6 +17,7 @@ from searches_for_tests import Compiling
 from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.evaluators import UniformEvaluator
 from zerosum.games import Rules, adopt, make, state_after
+from zerosum.games.permission import allow_program
 from zerosum.network import NetworkConfig
 from zerosum.play.analysis import Analysis
 from zerosum.play.contestant import RANDOM, rollouts
@@ -228,6 +229,9 @@ def test_a_network_of_a_users_game_finds_its_rules_in_the_run(tmp_path: Path) ->
     shutil.copy(games_for_tests.__file__, tmp_path / "race.py")
     name = f"{tmp_path / 'race.py'}:DoubleMove"
     run = save_run(tmp_path / "race", make(name), f"game = '{name}'\n")
+    with pytest.raises(GameError, match="a program that you have not allowed to run on this machine"):
+        load_player(run)
+    allow_program(tmp_path / "race.py")
     assert load_player(run, backend="torch").analyse("+1 +1", num_simulations=20).num_simulations == 20
     alone = save_network(tmp_path / "elsewhere", make(name))
     with pytest.raises(GameError, match="a network for 'double-move', a game of your own: name it as path.py:Class"):
