@@ -232,7 +232,7 @@ def test_a_network_of_a_users_game_finds_its_rules_in_the_run(tmp_path: Path) ->
     with pytest.raises(GameError, match="a program that you have not allowed to run on this machine"):
         load_player(run)
     allow_program(tmp_path / "race.py")
-    assert load_player(run, backend="torch").analyse("+1 +1", num_simulations=20).num_simulations == 20
+    assert load_player(run, backend="torch").analyse("+1 +1", num_simulations=20).proven == 1.0
     alone = save_network(tmp_path / "elsewhere", make(name))
     with pytest.raises(GameError, match="a network for 'double-move', a game of your own: name it as path.py:Class"):
         load_player(alone)
