@@ -349,7 +349,7 @@ impl LeafArrays {
         &self,
         range: Range<usize>,
         layout: &LogitLayout<'_>,
-        out: InputBuffers<'_>,
+        out: &mut InputBuffers<'_>,
     ) -> Result<(), UsageError> {
         let (bytes, width) = (self.num_bit_planes * self.bytes_per_plane, self.num_constant_planes);
         let actions = self.legal_offsets[range.start] as usize..self.legal_offsets[range.end] as usize;

@@ -150,13 +150,13 @@ impl Leaves {
             let message = format!("positions {start} to {stop} of {}", self.__len__());
             return Err(PyValueError::new_err(message));
         }
-        let out = InputBuffers {
+        let mut out = InputBuffers {
             bits: bits.as_slice_mut()?,
             numbers: numbers.as_slice_mut()?,
             places: places.as_slice_mut()?,
         };
         let layout = LogitLayout { place_of_action: place_of_action.as_slice()?, row_width };
-        py.detach(|| self.inner.arrays().write_input(start..stop, &layout, out)).map_err(value_error)
+        py.detach(|| self.inner.arrays().write_input(start..stop, &layout, &mut out)).map_err(value_error)
     }
 
     /// The logits of the legal actions, [sum L], from C-contiguous logits [>= B, num_actions].
