@@ -55,6 +55,8 @@ HEALED_S = 3.0
 """Time in which the processes of a healed node go on: whatever they still hand over must not count."""
 NUM_NODES = 2
 """Nodes beside the head."""
+STOPPED = 128 + signal.SIGINT
+"""Exit status of a training that was stopped by Ctrl-C."""
 
 Write = Callable[[str], None]
 
@@ -170,7 +172,7 @@ def kill_many(run: Path, *, kills: list[str], seed: int, after_s: float = 3.0, w
             summary.kills[victim] += 1
             write(f"kill {summary.kills.total()}: {victim}")
         status = training.wait_for(lambda status: status.games > 0, "a game")
-        if code := training.end(signal.SIGINT):
+        if (code := training.end(signal.SIGINT)) != STOPPED:
             summary.faults.append(f"the training ended with exit status {code}\n{training.said()}")
         _check(run, before, read_status(run), summary, write)
         if "Traceback" in training.said():

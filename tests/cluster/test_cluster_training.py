@@ -181,7 +181,8 @@ def test_starts_in_the_archive_are_refused_before_the_directory_is_made(tmp_path
 
 
 def test_without_ray_a_sentence_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "ray" else found(name))
     with pytest.raises(SettingsError, match=r"pip install 'zerosum\[cluster\]'"):
         zerosum.train("tictactoe", tmp_path / "run", steps=1, cluster="local")
     assert not (tmp_path / "run").exists()
