@@ -442,7 +442,7 @@ def test_unknown_games_are_named(name: str, message: str) -> None:
         ("class Own:\n    def __init__(self, size): pass", r"TypeError: Own.__init__\(\) missing 1 .*'size'$"),
         ("class Wown: pass", "has no class 'Own': did you mean 'Wown'"),
         ("own = 3", "has no class 'Own': there is none"),
-        ("class Own: pass", "Own has no attribute 'name': the Game protocol requires it"),
+        ("class Own: pass", "Own has no attributes 'name', .* and no methods .*: the Game protocol requires them"),
     ],
 )
 def test_files_that_hold_no_game_are_told(tmp_path: Path, text: str, message: str) -> None:

@@ -109,7 +109,7 @@ class _Check:
                 break
             mover = rules.player(seen)
             if rules.is_python:
-                look = _look(game, state)
+                look = _look(game, rules, state)
                 looks[look] = looks.get(look, 0) + 1
                 if len(earlier) < _ASKED_AGAIN:
                     earlier.append((state, seen, look))
@@ -147,21 +147,21 @@ _ASKED_AGAIN = 20
 """First positions of a game that are asked again at its end."""
 
 
-def _look(game: Game[Any] | Rules, state: Any) -> str:
-    """Everything that a game answers about a position, as text."""
+def _look(game: Game[Any] | Rules, rules: Rules, state: Any) -> str:
+    """Everything that a game answers about a position, as text. Raises GameError for a mistake of the game."""
     try:
         outcome = game.outcome(state)
         legal = [] if outcome is not None else [operator.index(action) for action in game.legal_actions(state)]
         player = None if outcome is not None else game.player(state)
         planes = as_planes(game.planes(state))
         return f"{outcome} {player} {sorted(legal)} {hash(planes.tobytes())} {game.draw(state)}"
-    except MISTAKES:
-        return ""  # `_check_position` reports it with its place
+    except MISTAKES as error:
+        raise place_error(rules.spec.name, game.draw, state, error) from error
 
 
 def _check_again(game: Game[Any] | Rules, rules: Rules, state: Any, seen: State, before: str) -> None:
     """A position must answer after other positions as it did before them: it is the whole of a game's state."""
-    if _look(game, state) == before:
+    if _look(game, rules, state) == before:
         return
     names = ("outcome", "player", "legal_actions", "planes", "draw")
     raise place_error(
