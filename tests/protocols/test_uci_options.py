@@ -143,7 +143,7 @@ def test_the_network_of_the_package_has_options_of_its_own(tmp_path: Path, monke
     """Not those that were measured for rollouts."""
     path = save_network(tmp_path, make("chess"))
     assert "UCI_Elo" in client().engine.setup.options
-    monkeypatch.setattr("zerosum.play.choice.bundled_network", lambda _game: path)
+    monkeypatch.setattr("zerosum.play.bundled.bundled_network", lambda _game: path)
     assert "UCI_Elo" not in client().engine.setup.options
 
 

@@ -151,7 +151,7 @@ def read_levels(path: Path) -> Levels | None:
     """
     try:
         return _parsed(read_text(path, most_bytes=MOST_NOTE_BYTES), str(path))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # a checkpoint that is named by its file has none beside it
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise _damaged(str(path), error) from error
