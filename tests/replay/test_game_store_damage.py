@@ -1,6 +1,7 @@
 """The store, damaged: what cannot be read is named, and everything else goes on."""
 
 import json
+import os
 import re
 import shutil
 import zlib
@@ -62,21 +63,21 @@ def test_a_missing_shard_counts_again_when_it_is_back(tmp_path: Path):
         assert not messages
 
 
-@pytest.mark.parametrize("call", ["stat", "read_bytes"])
+@pytest.mark.parametrize(("holder", "call"), [(Path, "stat"), (os, "open")])
 def test_a_shard_that_cannot_be_read_now_is_an_error_and_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, holder: object, call: str
 ):
     filled(tmp_path)
     before = {name: (tmp_path / name).read_bytes() for name in names_in(tmp_path)}
-    original = getattr(Path, call)
+    original = getattr(holder, call)
 
-    def failing(path: Path, **arguments: object) -> object:
-        if path.suffix == ".parquet":
+    def failing(path: Path, *arguments: object, **named: object) -> object:
+        if Path(path).suffix == ".parquet":
             raise OSError(5, "Input/output error")
-        return original(path, **arguments)
+        return original(path, *arguments, **named)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, call, failing)
+        patch.setattr(holder, call, failing)
         with pytest.raises(RunError, match=r"parquet cannot be read: Input/output error\. Nothing was changed\. Check"):
             GameStore(tmp_path, report=print).recent(1000)
     assert before == {name: (tmp_path / name).read_bytes() for name in names_in(tmp_path)}
@@ -87,8 +88,8 @@ def test_a_shard_that_cannot_be_read_now_is_an_error_and_left_alone(
 
 def test_each_shard_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     filled(tmp_path)
-    read, original = [], Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.suffix) or original(path))
+    read, original = [], os.open
+    monkeypatch.setattr(os, "open", lambda path, *flags: read.append(Path(path).suffix) or original(path, *flags))
     with opened(tmp_path) as (store, _):
         assert len(list(store.recent(1000))) == 7
     assert read.count(".parquet") == 2

@@ -28,6 +28,8 @@ def fail_at(monkeypatch: pytest.MonkeyPatch, place: int, error: BaseException, *
 
     def failing(name: str, original: Callable[..., object]) -> Callable[..., object]:
         def call(*arguments: object) -> object:
+            if name == "open" and not arguments[1] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+                return original(*arguments)  # it only reads
             if failed:  # the process is gone: nothing more reaches the disk, whatever handlers try
                 return original(*arguments) if name == "open" else len(arguments[-1:])
             calls.append(name)
