@@ -44,7 +44,7 @@ def test_an_object_of_a_class_that_nobody_else_can_load_is_trained_and_played(tm
     analysis = zerosum.load(run, game=Mine()).analyse("+1")
     assert analysis.best_move in analysis.moves
     *_, last = zerosum.analyse("+1", game=Mine(), player=run, num_simulations=5)
-    assert last.num_visits == 5
+    assert last.num_visits == 5 or last.proven is not None
     words: list[str] = []
     describe(run, write=words.append)
     assert (

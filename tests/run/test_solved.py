@@ -191,7 +191,8 @@ class Oracle:
 
 
 def player_of(evaluator: UniformEvaluator | Oracle, num_simulations: int, game: Rules = CONNECT4) -> Player:
-    return Player(game, evaluator, SearchConfig(num_simulations=num_simulations), name="player")
+    """A player without the search for forced results, which mistakes are counted without."""
+    return Player(game, evaluator, SearchConfig(num_simulations=num_simulations, proof_nodes=0), name="player")
 
 
 @each_set
