@@ -16,6 +16,8 @@ use crate::player::Player;
 const MAX_POSITIONS: usize = 600_000;
 /// Number of positions after which the size is estimated.
 const SAMPLE: usize = 500;
+/// Moves that are taken back in the time in which one is made.
+const BACKWARD_EDGES: u64 = 8;
 /// Maximum product of both sides' mean numbers of moves. A rook's ending has 90, a game of chess 400 and more.
 const MAX_BRANCHING: f64 = 160.0;
 
@@ -53,6 +55,20 @@ struct Origin {
     action: Action,
 }
 
+/// The analysis of a complete graph, from the ends of games backwards.
+struct Solving {
+    /// Predecessors of all positions, in order; those of position i begin at `starts[i]`.
+    predecessors: Vec<u32>,
+    starts: Vec<u32>,
+    /// Where the next predecessor of each position is noted.
+    free: Vec<u32>,
+    /// Number of successors of each position that the analysis has not reached, of positions whose moves have been noted.
+    num_open: Vec<u32>,
+    /// Positions with a winner, in the order of their distance from the end, and the number of those that are done.
+    queue: Vec<u32>,
+    num_done: usize,
+}
+
 /// All positions that can be reached from a root.
 pub struct PositionGraph {
     ids: HashMap<u64, u32, BuildHasherDefault<Identity>>,
@@ -63,6 +79,9 @@ pub struct PositionGraph {
     /// Successors of all expanded positions, in order; those of position i end at `ends[i]`.
     successors: Vec<u32>,
     ends: Vec<u32>,
+    /// Number of moves that lead to each position.
+    num_predecessors: Vec<u32>,
+    solving: Option<Solving>,
     root: Box<dyn std::any::Any + Send + Sync>,
     /// Keys of positions that occurred twice since the graph's root.
     occurred_twice: Vec<u64>,
@@ -82,6 +101,8 @@ impl PositionGraph {
             status: Vec::new(),
             successors: Vec::new(),
             ends: Vec::new(),
+            num_predecessors: Vec::new(),
+            solving: None,
             root: Box::new(root.state.clone()),
             occurred_twice: Vec::new(),
             moves: [(0, 0); 2],
@@ -96,6 +117,7 @@ impl PositionGraph {
         self.origins.push(origin);
         self.movers.push(mover);
         self.status.push(status);
+        self.num_predecessors.push(0);
     }
 
     pub fn is_too_large(&self) -> bool {
@@ -149,6 +171,7 @@ impl PositionGraph {
         let key = game.position_key(&next).expect("a game has keys of all positions or of none").key;
         if let Some(known) = self.ids.get(&key) {
             self.successors.push(*known);
+            self.num_predecessors[*known as usize] += 1;
             return;
         }
         let status = match game.outcome(&next).map(|outcome| outcome.result.0) {
@@ -158,6 +181,7 @@ impl PositionGraph {
         };
         self.successors.push(self.origins.len() as u32);
         self.add(key, game.player(&next), status, Origin { parent: id, action });
+        *self.num_predecessors.last_mut().expect("it was just added") = 1;
     }
 
     fn judge_size(&mut self) {
@@ -179,42 +203,66 @@ impl PositionGraph {
         state
     }
 
-    /// Computes who wins in how many plies, from the ends of games backwards.
-    pub fn solve(&mut self) {
-        let size = self.origins.len();
-        // Predecessors, in the same form as the successors.
-        let mut starts = vec![0_u32; size + 1];
-        self.successors.iter().for_each(|to| starts[*to as usize + 1] += 1);
-        for id in 0..size {
-            starts[id + 1] += starts[id];
-        }
-        let (mut fill, mut predecessors) = (starts.clone(), vec![0_u32; self.successors.len()]);
-        let mut num_open: Vec<u32> = Vec::with_capacity(size);
-        let mut first = 0;
-        for (id, end) in self.ends.iter().enumerate() {
-            for to in &self.successors[first..*end as usize] {
-                predecessors[fill[*to as usize] as usize] = id as u32;
-                fill[*to as usize] += 1;
-            }
-            num_open.push(end - first as u32);
-            first = *end as usize;
-        }
+    /// Computes who wins in how many plies, in about the time in which `max_edges` moves are made. Returns true at its end.
+    pub fn solve(&mut self, max_edges: u64) -> bool {
+        let mut solving = self.solving.take().unwrap_or_else(|| self.begin_solving());
+        let mut left = BACKWARD_EDGES * max_edges;
+        self.note_predecessors(&mut solving, &mut left);
+        self.go_back(&mut solving, &mut left);
+        let is_done = solving.num_open.len() == self.ends.len() && solving.num_done == solving.queue.len();
+        self.solving = (!is_done).then_some(solving);
+        is_done
+    }
+
+    fn begin_solving(&self) -> Solving {
+        let mut end = 0;
+        let starts: Vec<u32> = std::iter::once(0)
+            .chain(self.num_predecessors.iter().map(|number| {
+                end += number;
+                end
+            }))
+            .collect();
         let is_won = |id: &u32| self.status[*id as usize] != Status::Open;
-        let mut queue: Vec<u32> = (0..size as u32).filter(is_won).collect();
-        let mut next = 0;
-        while next < queue.len() {
-            let id = queue[next] as usize;
-            next += 1;
+        Solving {
+            predecessors: vec![0; self.successors.len()],
+            free: starts.clone(),
+            starts,
+            num_open: Vec::with_capacity(self.ends.len()),
+            queue: (0..self.ends.len() as u32).filter(is_won).collect(),
+            num_done: 0,
+        }
+    }
+
+    fn note_predecessors(&self, solving: &mut Solving, left: &mut u64) {
+        while *left > 0 && solving.num_open.len() < self.ends.len() {
+            let id = solving.num_open.len();
+            let first = if id == 0 { 0 } else { self.ends[id - 1] };
+            for to in &self.successors[first as usize..self.ends[id] as usize] {
+                let place = &mut solving.free[*to as usize];
+                solving.predecessors[*place as usize] = id as u32;
+                *place += 1;
+            }
+            solving.num_open.push(self.ends[id] - first);
+            *left = left.saturating_sub(1 + u64::from(self.ends[id] - first));
+        }
+    }
+
+    fn go_back(&mut self, solving: &mut Solving, left: &mut u64) {
+        while *left > 0 && solving.num_done < solving.queue.len() {
+            let id = solving.queue[solving.num_done] as usize;
+            solving.num_done += 1;
             let Status::Won(winner, plies) = self.status[id] else { continue };
-            for index in starts[id]..starts[id + 1] {
-                let before = predecessors[index as usize] as usize;
+            let range = solving.starts[id] as usize..solving.starts[id + 1] as usize;
+            *left = left.saturating_sub(1 + range.len() as u64);
+            for index in range {
+                let before = solving.predecessors[index] as usize;
                 if self.status[before] != Status::Open {
                     continue;
                 }
-                num_open[before] -= 1;
-                if self.movers[before] == winner || num_open[before] == 0 {
+                solving.num_open[before] -= 1;
+                if self.movers[before] == winner || solving.num_open[before] == 0 {
                     self.status[before] = Status::Won(winner, plies + 1);
-                    queue.push(before as u32);
+                    solving.queue.push(before as u32);
                 }
             }
         }

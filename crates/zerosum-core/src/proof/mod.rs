@@ -252,8 +252,7 @@ impl<G: Game> Prover<G> {
         graph.grow(game, max_edges);
         if graph.is_too_large() {
             self.graph = Graph::TooLarge(self.root.plies);
-        } else if graph.is_complete() {
-            graph.solve();
+        } else if graph.is_complete() && graph.solve(max_edges) {
             let Graph::Growing(graph) = std::mem::replace(&mut self.graph, Graph::Untried) else { return };
             self.graph = Graph::Solved(graph);
             self.ask_graph(game);
