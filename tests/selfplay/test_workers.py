@@ -66,9 +66,9 @@ def test_a_budget_in_steps_says_how_many_games_it_pays_for() -> None:
 
 
 GPU_RATES = {64: 113_000.0, 128: 159_000.0, 256: 175_000.0, 512: 207_000.0, 1024: 215_000.0}
-"""Of eight workers by the games of each, about as a network of 19x256 in chess on an H200."""
+"""Evaluations per second of eight workers by the games of each, about as 19x256 in chess on an H200."""
 GPU_WORKER_RATES = {2: 150_000.0, 4: 206_000.0, 8: 207_000.0, 12: 210_000.0}
-"""By the number of workers of 512 games."""
+"""Evaluations per second by the number of workers of 512 games."""
 
 
 def on_a_gpu(*overrides: str, **settings: Any) -> tuple[int, int]:

@@ -74,7 +74,7 @@ _cached_type_hints = functools.cache(typing.get_type_hints)
 
 
 def _type_hints(config_type: type) -> dict[str, Any]:
-    """By field. Evaluating them takes longer than the checks, and a match makes configs for each of its games."""
+    """Types by field, kept: to evaluate them takes longer than the checks, and a match makes configs for each game."""
     return _cached_type_hints(typing.cast(Hashable, config_type))
 
 

@@ -72,7 +72,7 @@ struct Solving {
 /// All positions that can be reached from a root.
 pub struct PositionGraph {
     ids: HashMap<u64, u32, BuildHasherDefault<Identity>>,
-    /// Of each position; positions are numbered in the order of breadth-first search.
+    /// First way to each position; positions are numbered in the order of breadth-first search.
     origins: Vec<Origin>,
     movers: Vec<Player>,
     status: Vec<Status>,
