@@ -160,6 +160,8 @@ class SearchDriver:
             if self._search.builds_table(0):
                 share = max(share, TABLE_SHARE)
             if num_leaves > 2 and self._proof_seconds > share * (started - self._started):
+                if self._search.forced(0) is not None:
+                    self._search.prove(0, 0)
                 return
             num_nodes, edges_per_node = min(num_nodes, MOST_NODES), EDGES_PER_NODE // 5
         self._search.prove(0, num_nodes, max_edges=edges_per_node * num_nodes)
