@@ -18,7 +18,7 @@ from zerosum.base.errors import GameError, SettingsError
 from zerosum.contest.elo import TOO_FEW_GAMES
 from zerosum.games import make
 from zerosum.run.metrics import HEADER
-from zerosum.run.run_directory import hold, is_held
+from zerosum.run.run_directory import hold
 from zerosum.web import runs
 from zerosum.web.library import Library
 from zerosum.web.trainings import Trainings
@@ -143,9 +143,10 @@ def test_trainings_are_begun_and_stopped_where_that_is_allowed(run: Path) -> Non
     assert not {"holder.json", "stop"} & {path.name for path in new.iterdir()}, "it has ended by itself"
     with pytest.raises(SettingsError, match="not learning"):
         trainings.stop("new")
+    (new / "words.json").unlink()
     command = trainings.start("new", "connect4", 1.5)
     assert command.endswith(f"train {new} --minutes 1.5"), "the run, and not the game that it names"
-    wait_for(lambda: is_held(new))
+    wait_for((new / "words.json").exists)  # a start removes an older request to stop
     trainings.stop("new")
     wait_for(lambda: not trainings.is_running(new))
 
