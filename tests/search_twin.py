@@ -363,7 +363,7 @@ class ReferenceSearch:
         open_scores: dict[int, Any] = {}
         """Without virtual losses, to compare with proven results."""
         results: dict[int, Any] = {}
-        """Of proven moves that do not lose."""
+        """Proven moves that do not lose."""
         barred = priors.keys() - self._searched() if is_root else set[int]()
         for action in order:
             child = node.children[action]

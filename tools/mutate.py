@@ -204,7 +204,7 @@ class planted:  # noqa: N801 (a context manager)
 
 
 Trace = dict[str, traced_tests.Traced]
-"""By the ids of the room's tests."""
+"""Traces of the room's tests, by their ids."""
 
 
 def trace(room: Room, directory: Path) -> Trace:
@@ -237,7 +237,7 @@ def run_instrumented(room: Room, directory: Path, kept: Path) -> str:
 
 
 def try_python(trial: Trials, mutation: Mutation, whole: bytes, tests: Trace) -> str | None:
-    """Which test noticed, or ""; None if the mutant is no program."""
+    """The test that noticed, or ""; None if the mutant does not compile."""
     try:
         compile(mutation.applied(whole), mutation.path, "exec")
     except SyntaxError:
