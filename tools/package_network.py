@@ -17,10 +17,11 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 
 from zerosum.base.errors import DataError, ZerosumError
+from zerosum.base.settings import FORMAT_VERSION, to_mapping
 from zerosum.games import make
 from zerosum.network.checkpoint import load_checkpoint, save_network
 from zerosum.play.bundled import CARD, DIRECTORY, NetworkCard, bundled_networks, read_card
@@ -70,13 +71,29 @@ def package(run: Path, name: str, *, date: str, records: str = "", rating: str =
     target = DIRECTORY / name
     shutil.rmtree(target, ignore_errors=True)
     path = save_network(target / "checkpoints", checkpoint)
-    shutil.copy(run / "config.toml", target / "config.toml")
+    (target / "config.toml").write_text(settings_text(config), encoding="utf-8")
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in asdict(card).items()]
     (target / CARD).write_text("\n".join(lines) + "\n", encoding="utf-8")
     size = path.with_suffix(".safetensors").stat().st_size
     if size > MOST_BYTES:
         raise DataError(f"the network has {size:,} bytes, allowed are {MOST_BYTES:,}: take a smaller one.")
     return target
+
+
+def settings_text(config: RunConfig) -> str:
+    """A `config.toml` with the settings that differ from the defaults, in all its sections."""
+    lines = [f"format_version = {FORMAT_VERSION}", f"game = {json.dumps(config.game)}"]
+    lines += [f"preset = {json.dumps(config.preset)}"] if config.preset else []
+    for section, config_type in SECTIONS.items():
+        defaults = {field.name: field.default for field in fields(config_type)}
+        values = to_mapping(getattr(config, section))
+        lines += ["", f"[{section}]"]
+        lines += [f"{name} = {json.dumps(value)}" for name, value in values.items() if value != _plain(defaults[name])]
+    return "\n".join(lines) + "\n"
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _initial_network(config: RunConfig, unit: str) -> tuple[tuple[str, ...], int]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 import os
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import safetensors.numpy
 
 from zerosum import _core
 from zerosum.base.errors import DataError
@@ -327,27 +325,6 @@ def test_a_checkpoint_from_before_a_head_has_none(tmp_path):
     body["sha256"] = checkpoint_module._body_checksum(body)
     path.write_text(json.dumps(body))
     assert load_checkpoint(path).info.network == TINY
-
-
-@pytest.mark.parametrize("head", ["moves_left", "reply"])
-def test_a_checkpoint_with_a_retired_head_opens_without_it(tmp_path, head):
-    """Networks of earlier versions may have a head that is retired; the learner's state has its moments."""
-    path = save(tmp_path)
-    body, more = json.loads(path.read_text()), {f"{head}_out.bias": np.zeros(1, np.float32)}
-    for part in ("weights", "learner"):
-        file = checkpoint_module._part_path(path, part)
-        arrays = safetensors.numpy.load(file.read_bytes()) | {
-            name if part == "weights" else f"{name}/exp_avg": array for name, array in more.items()
-        }
-        content = safetensors.numpy.save(arrays)
-        file.write_bytes(content)
-        body["files"][part] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    body["network"][f"{head}_head"] = True
-    body["sha256"] = checkpoint_module._body_checksum(body)
-    path.write_text(json.dumps(body))
-    checkpoint = load_checkpoint(path)
-    assert checkpoint.info.network == TINY and checkpoint.weights.keys() == make_checkpoint().weights.keys()
-    assert not any(head in name for name in load_learner_state(path)[0])
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 
 from games_for_tests import DoubleMove
 from zerosum.base.errors import DataError, GameError, SettingsError
-from zerosum.base.settings import RETIRED
 from zerosum.games import adopt, make
 from zerosum.games.rules import with_options
 from zerosum.learner import LearnerConfig
@@ -320,27 +318,6 @@ def test_damaged_and_newer_files(tmp_path: Path) -> None:
         path.write_text(damaged, encoding="utf-8")
         with pytest.raises((DataError, SettingsError), match=message.replace("[", r"\[")):
             load_config(path)
-
-
-def test_retired_settings_are_read_with_their_defaults_and_refused_with_others(tmp_path: Path) -> None:
-    path, config = tmp_path / "config.toml", new_config(make("connect4"), "connect4")
-    retired = [
-        (section, name, default)
-        for section, config_type in SECTIONS.items()
-        for name, default in getattr(config_type, RETIRED, {}).items()
-    ]
-    assert {"search", "network", "learner", "selfplay"} == {section for section, *_ in retired}
-    for section, name, default in retired:
-        for value, is_read in ((default, True), (not default if isinstance(default, bool) else 0.5, False)):
-            line = f"[{section}]\n" + (f"{name} = {json.dumps(value)}\n" if value is not None else "")
-            path.write_text(dump_config(config).replace(f"[{section}]\n", line), encoding="utf-8")
-            if is_read:
-                assert load_config(path) == config
-                continue
-            with pytest.raises(SettingsError, match=rf"{section}\.{name} = .* does not have this setting any more"):
-                load_config(path)
-        with pytest.raises(SettingsError, match=rf"{section}\.{name}=.* has no effect"):
-            new_config(make("connect4"), "connect4", overrides=[f"{section}.{name}={default}"])
 
 
 def test_a_head_that_the_game_cannot_have_is_refused() -> None:

@@ -27,12 +27,6 @@ from zerosum.base.files import MOST_NOTE_BYTES, read_text
 FORMAT_VERSION = 1
 """Format version of the `config.toml` in a run directory."""
 
-RETIRED = "RETIRED_SETTINGS"
-"""Name of the class attribute of a config dataclass with its retired settings: their defaults by name.
-
-A file of an earlier version may name them. With the default they are left out, with another value they are refused.
-"""
-
 ConfigT = TypeVar("ConfigT")
 
 
@@ -116,26 +110,19 @@ def from_mapping(config_type: type[ConfigT], values: Mapping[str, Any], section:
     """Build a config from plain values (as read from TOML).
 
     Raises:
-        SettingsError: a name is unknown, the message has the nearest ones; or a retired setting has another value than
-            its default.
+        SettingsError: a name is unknown, the message has the nearest ones.
     """
-    hints, retired = _type_hints(config_type), getattr(config_type, RETIRED, {})
-    known = {field.name for field in dataclasses.fields(typing.cast(Any, config_type))}
-    for name, value in values.items():
-        if name not in known and (name not in retired or value != retired[name]):
-            _refuse_name(config_type, name, f"{section}.{name} = {value!r}", section)
-    return config_type(**{name: _coerce(value, hints[name]) for name, value in values.items() if name in known})
+    hints = _type_hints(config_type)
+    for name in values:
+        _require_name(config_type, name, section)
+    return config_type(**{name: _coerce(value, hints[name]) for name, value in values.items()})
 
 
-def _refuse_name(config_type: type, name: str, text: str, section: str) -> None:
-    """Raise SettingsError for a name that is not one of a config's fields."""
-    if name in getattr(config_type, RETIRED, {}):
-        raise SettingsError(
-            f"{text} has no effect: zerosum {__version__} does not have this setting any more, because no measurement"
-            " supported it. Remove it to go on without."
-        )
+def _require_name(config_type: type, name: str, section: str) -> None:
+    """Raise SettingsError unless the name is one of a config's fields."""
     known = [field.name for field in dataclasses.fields(typing.cast(Any, config_type))]
-    raise SettingsError(f"unknown setting {section}.{name}: {nearest(name, known)}.")
+    if name not in known:
+        raise SettingsError(f"unknown setting {section}.{name}: {nearest(name, known)}.")
 
 
 def true_or_false(name: str, text: str) -> bool:
@@ -179,8 +166,7 @@ def to_mapping(config: Any) -> dict[str, Any]:
 def parse_value(config_type: type, name: str, text: str, section: str) -> Any:
     """The value of `section.name` written as text on the command line, by the field's type."""
     hints = _type_hints(config_type)
-    if name not in {field.name for field in dataclasses.fields(typing.cast(Any, config_type))}:
-        _refuse_name(config_type, name, f"{section}.{name}={text}", section)
+    _require_name(config_type, name, section)
     options = typing.get_args(hints[name]) if _is_union(hints[name]) else (hints[name],)
     for option in options:
         parsed = _parse(option, text)

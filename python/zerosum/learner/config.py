@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
@@ -97,8 +96,6 @@ class LearnerConfig:
         low=1,
         high=256,
     )
-
-    RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {"moves_left_weight": 0.1, "reply_weight": 0.15}
 
     def __post_init__(self) -> None:
         check(self, "learner")

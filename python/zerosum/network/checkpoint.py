@@ -57,8 +57,6 @@ FORMAT_VERSION = 1
 _BEST = "best"
 _MOST_LEARNER_SHARE = 8
 """Largest size of the learner's state as a multiple of the weights': the optimisers have at most three arrays each."""
-_RETIRED_HEADS = ("moves_left_", "reply_")
-"""Beginnings of the names of heads that networks of earlier versions may have. They are left out when they are read."""
 _FILE_NAME = re.compile(r"step-\d{8,}\.json")
 
 
@@ -448,8 +446,7 @@ def _nonsense(path: Path, file: Path, error: Exception) -> DamagedCheckpointErro
 
 def _info_of_body(body: dict[str, Any]) -> CheckpointInfo:
     values = {name: value for name, value in body.items() if name not in ("learner", "files", "sha256")}
-    network = {name: value for name, value in body["network"].items() if not name.startswith(_RETIRED_HEADS)}
-    values["network"] = from_mapping(NetworkConfig, network, "network")
+    values["network"] = from_mapping(NetworkConfig, body["network"], "network")
     values["planes"] = tuple((str(name), bool(is_constant)) for name, is_constant in body["planes"])
     values["board_shape"] = tuple(body["board_shape"])
     return CheckpointInfo(**values)
@@ -494,11 +491,10 @@ def _read_arrays(path: Path, body: dict[str, Any], part: str) -> dict[str, NDArr
     if hashlib.sha256(content).hexdigest() != expected_sha256:
         raise DamagedCheckpointError(f"The checkpoint {path} is damaged: {file.name} does not match its checksum.")
     try:
-        arrays = safetensors.numpy.load(content)
+        return safetensors.numpy.load(content)
     # NumPy has no bfloat16 and no 8-bit floats; safetensors raises several classes of errors for them.
     except (safetensors.SafetensorError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise _nonsense(path, file, error) from error
-    return {name: array for name, array in arrays.items() if not name.startswith(_RETIRED_HEADS)}
 
 
 def _most_bytes(path: Path, body: dict[str, Any], part: str) -> int:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from zerosum._core import GameSpec
 from zerosum.base.errors import SettingsError, shown
@@ -81,8 +81,6 @@ class NetworkConfig:
     module_weights: str = setting(
         "", "names and shapes of the weights of network.module, which a training writes when it begins"
     )
-
-    RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {"moves_left_head": False, "reply_head": False}
 
     def __post_init__(self) -> None:
         """Raises SettingsError when a field is out of range, or `growth` contradicts itself or the size."""

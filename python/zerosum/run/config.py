@@ -290,8 +290,6 @@ SECTIONS: dict[str, type] = {
     "cluster": ClusterConfig,
 }
 """The sections of `config.toml`: the fields of a `RunConfig` after `game` and `preset`."""
-LATER_SECTIONS = {"cluster"}
-"""Sections that the `config.toml` of an older version does not have."""
 
 
 def preset_names() -> list[str]:
@@ -561,7 +559,7 @@ def load_config(path: Path) -> RunConfig:
         for section in values:
             _require_section(section)
         for section in SECTIONS:
-            if not isinstance(values.get(section, {} if section in LATER_SECTIONS else None), dict):
+            if not isinstance(values.get(section), dict):
                 raise DataError(
                     f"{path} has no section [{section}]: the file is cut off. Restore it from a copy, or start a new"
                     f" run."

@@ -137,7 +137,7 @@ class SelfplayTraining:
         """Fill the window with the newest recorded games. `info` is the checkpoint's."""
         config, rate = self._config, self._config.learner.samples_per_position
         self._window = new_window(config)
-        missing_weight = float(info.get("missing_weight", info.get("spared_samples", 0.0) / rate))
+        missing_weight = float(info.get("missing_weight", 0.0))
         least_weight = light_weight(rate) if missing_weight or config.selfplay.alphabeta else 1.0
         recent = list(self._store.recent(**needed(self._store.num_positions, config.replay, least_weight=least_weight)))
         for known in (*recent, *(running.header for running in self._store.running.values())):

@@ -7,9 +7,8 @@ It never calls a network. The algorithm is in Rust; `textbook.py` is the paper's
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from zerosum._core import MIN_TREE_KIB, Root, Search
 from zerosum.base.errors import SettingsError
@@ -190,17 +189,6 @@ class SearchConfig:
         low=1,
         high=MOST_MEMORY_MIB,
     )
-
-    RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {
-        "draw_value": 0.0,
-        "moves_left_effect": 0.0,
-        "moves_left_slope": 0.0027,
-        "moves_left_threshold": 0.8,
-        "twofold_draw": False,
-        "variance_scale": 0.0,
-        "variance_prior": 0.4,
-        "variance_prior_visits": 2.0,
-    }
 
     @property
     def num_batches(self) -> int:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from zerosum.base.settings import check, setting
 from zerosum.search import SearchConfig
@@ -16,14 +14,6 @@ from zerosum.selfplay.material import material_stages
 @dataclass(frozen=True)
 class SelfplayConfig:
     """How games for training are played."""
-
-    RETIRED_SETTINGS: ClassVar[Mapping[str, Any]] = {
-        "decided_value": None,
-        "decided_plies": 5,
-        "decided_simulations": 4,
-        "decided_share": 0.1,
-        "archive_plies": 0,
-    }
 
     num_workers: int | None = setting(
         None,
