@@ -81,7 +81,6 @@ class ReferenceSearch:
             c_init=float(number(config.c_init)),
             c_base=float(number(config.c_base)),
             c_factor=float(number(config.c_factor)),
-            forced_playouts=float(number(config.forced_playouts)),
             gumbel_visit_scale=float(number(config.gumbel_visit_scale)),
             gumbel_value_scale=float(number(config.gumbel_value_scale)),
             root_noise_total=float(number(config.root_noise_total)),
@@ -309,8 +308,7 @@ class ReferenceSearch:
             left = left or list(children)
             weights.update({action: math.exp(logits[action] - max(logits[a] for a in left)) for action in left})
         else:
-            unforced = self._unforced_visits()
-            weights.update({action: float(unforced[action]) for action in left})
+            weights.update({action: float(children[action].visits) for action in left})
             if sum(weights.values()) == 0:
                 weights.update({action: float(self._prior(action)) for action in left})
             if sum(weights.values()) == 0:  # every move loses
@@ -373,9 +371,6 @@ class ReferenceSearch:
                 if node.sign * child.lower >= 0:
                     results[action] = self.number(node.sign * child.lower)
                 continue
-            if is_root and child.is_visited and child.visits + child.in_flight < self._forced_visits(action):
-                scores[action] = open_scores[action] = self.number(np.inf)
-                continue
             # To be better than a move without visits, a result must be better than the node.
             q, lowered, visits = self.number(node.sign) * self._q(node), unvisited, self.number(0)
             if child.is_visited:
@@ -386,35 +381,6 @@ class ReferenceSearch:
         if best_result is not None and all(results[best_result] > score for score in open_scores.values()):
             return best_result
         return max(scores, key=lambda action: (scores[action], priors[action], -action))
-
-    def _forced_visits(self, action: int) -> Any:
-        """The forced visits of a visited root move, sqrt(k * P * N); 0 without noise."""
-        k = self.number(self.config.forced_playouts if self.noise is not None else 0)
-        visits = self.number(self.root.visits + self.root.in_flight) - self.number(1)
-        return np.sqrt(k * self.root_priors[action] * visits)
-
-    def _unforced_visits(self) -> dict[int, int]:
-        """The visits of the root's moves, less those that PUCT would not have made by itself."""
-        children, rate = self.root.children, self._rate(self.root)
-        visits = {action: child.visits for action, child in children.items()}
-
-        def score(action: int) -> Any:
-            q = self.number(self.root.sign) * self._q(children[action])
-            return q + rate * self.root_priors[action] / (self.number(1) + self.number(visits[action]))
-
-        left = [action for action in children if not self._is_lost(action)]
-        best = max(left, key=lambda action: (visits[action], self.root_priors[action], -action), default=None)
-        for action, child in children.items():
-            if best is None or action == best:
-                continue
-            for _ in range(min(int(self._forced_visits(action)), child.visits)):
-                visits[action] -= 1
-                if score(action) >= score(best):
-                    visits[action] += 1
-                    break
-            if visits[action] == 1 < child.visits:
-                visits[action] = 0
-        return visits
 
     def _rate(self, node: Node) -> Any:
         """c(s) * sqrt(N(s))."""

@@ -50,14 +50,11 @@ def test_memory_is_a_limit() -> None:
     assert int(value_of([line for line in said if line.startswith("info depth")][-1], "hashfull")) > 700
 
 
-def test_settings_that_exclude_each_other_are_said_and_a_move_is_made() -> None:
+def test_settings_that_are_refused_are_said_and_a_move_is_made() -> None:
     engine = client()
-    engine.engine.setup.search_overrides = {
-        "forced_playouts": 2.0,
-        "root_selection": "gumbel",
-    }  # as with a run whose settings do not go with them
+    engine.engine.setup.search_overrides = {"c_init": -1.0}
     said = engine.ask("go infinite")
-    assert "search.forced_playouts is 2.0, which is for" in strings(said)[-1] and not answers(said)
+    assert "search.c_init is -1.0" in strings(said)[-1] and not answers(said)
     assert engine.tell("stop") == ["bestmove a2a3"]
 
 

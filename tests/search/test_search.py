@@ -31,7 +31,6 @@ from zerosum.search.config import tree_mib
 
 def random_config(generator: random.Random) -> SearchConfig:
     root_selection, policy_target = generator.choice(["puct", "gumbel"]), generator.choice(["visits", "completed-q"])
-    is_plain = (root_selection, policy_target) == ("puct", "visits")
     return SearchConfig(
         num_simulations=generator.choice([1, 2, 7, 40, 120]),
         c_init=generator.choice([0.5, 1.25, 2.5, 2.1]),
@@ -49,7 +48,6 @@ def random_config(generator: random.Random) -> SearchConfig:
         gumbel_value_scale=generator.choice([0.02, 0.1, 1.0]),
         gumbel_rescale=generator.choice([False, True]),
         policy_target=policy_target,
-        forced_playouts=generator.choice([0.0, 2.0, 9.0]) if is_plain else 0.0,
         move_choice=generator.choice(["visits", "lcb"]),
         lcb_deviations=generator.choice([0.5, 5.0]),
         lcb_least_share=generator.choice([0.0, 0.15]),
@@ -416,7 +414,7 @@ def test_misuse_is_told() -> None:
         ("unvisited_value", "loss", {}), ("unvisited_reduction", 0.0, {}), ("root_noise_fraction", 0.6, {}),
         ("root_noise_alpha", 0.05, {}), ("root_noise_total", 90.0, {}), ("root_unvisited_reduction", 2.0, {}),
         ("exact_bounds", False, {}), ("leaves_in_flight", 6, {}),
-        ("forced_playouts", 2.0, {}), ("root_selection", "gumbel", {}),
+        ("root_selection", "gumbel", {}),
         ("gumbel_actions", 3, {"root_selection": "gumbel"}),
         ("gumbel_visit_scale", 0.0, {"root_selection": "gumbel"}), ("policy_target", "completed-q", {}),
         ("gumbel_value_scale", 1.0, {"root_selection": "gumbel"}),
@@ -451,7 +449,6 @@ def test_the_cores_defaults_are_these() -> None:
         "gumbel_visit_scale",
         "gumbel_value_scale",
         "gumbel_rescale",
-        "forced_playouts",
         "exact_bounds",
         "count_reused_visits",
         "leaves_in_flight",

@@ -1,4 +1,4 @@
-"""The search's variants: Gumbel roots, forced playouts, confidence bounds, several leaves in flight, allowed moves."""
+"""The search's variants: Gumbel roots, confidence bounds, several leaves in flight, allowed moves."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ import math
 import random
 from collections import deque
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from search_twin import Node, ReferenceSearch
 from searches_for_tests import (
-    ALPHA,
     PLAIN,
     FakeNetwork,
     Recorder,
@@ -23,7 +21,6 @@ from searches_for_tests import (
     random_position,
 )
 from zerosum import _core
-from zerosum.base.errors import SettingsError
 from zerosum.evaluators import UniformEvaluator, answer_all
 from zerosum.games import make, parse_action, state_after
 from zerosum.search import SearchConfig, new_search
@@ -104,38 +101,6 @@ def test_virtual_loss_spreads_leaves() -> None:
         while Recorder(game, 8).answer(search, 16):
             rounds[-1] += 1
     assert rounds[1] < rounds[0]
-
-
-def test_forced_playouts_are_made_and_not_learned() -> None:
-    """A move that only noise proposes gets its sqrt(k * P * N) visits, and the target forgets them."""
-    game, k, noise = make("connect4"), 4.0, (2, 0, 0)
-    visits: dict[tuple[bool, bool], list[int]] = {}
-    for forced_playouts, key in ((0.0, None), (k, None), (0.0, noise), (k, noise)):
-        search = new_search(game, replace(PLAIN, forced_playouts=forced_playouts, c_init=0.1, c_factor=0.0))
-        search.begin(0, 400, noise=key)
-        Recorder(game, 1).finish(search)
-        root = search.root(0)
-        visits[forced_playouts > 0, key is not None] = root.visits.tolist()
-        learned = root.visit_policy()
-        assert learned.tolist() == root.policy_target().tolist()
-        if key is None or forced_playouts == 0:
-            np.testing.assert_allclose(learned, root.visits / root.visits.sum(), rtol=1e-6)
-    assert visits[False, False] == visits[True, False], "without noise nothing is forced"
-    assert visits[False, True] != visits[True, True]
-    # The last search is the one that forced its playouts.
-    counted = learned / learned.max() * root.visits.max()
-    owed = np.sqrt(k * (0.75 * root.priors + 0.25 * _core.dirichlet_noise(*noise, ALPHA, 7)) * root.visits.sum())
-    seen = root.visits > 0
-    assert (root.visits[seen] >= np.floor(owed[seen])).all()
-    assert (counted <= root.visits + 1e-3).all() and (counted >= root.visits - owed - 1 - 1e-3).all()
-    assert counted.sum() < root.visits.sum() - 10
-    assert not ((counted > 0.5) & (counted < 1.5)).any(), "a single visit goes as well"
-
-
-@pytest.mark.parametrize("other", [{"root_selection": "gumbel"}, {"policy_target": "completed-q"}])
-def test_forced_playouts_are_for_puct_and_visits(other: dict[str, Any]) -> None:
-    with pytest.raises(SettingsError, match=r"forced_playouts is 2.0, which is for root_selection 'puct'"):
-        SearchConfig(forced_playouts=2.0, **other)
 
 
 GUMBEL = replace(PLAIN, root_selection="gumbel", policy_target="completed-q")

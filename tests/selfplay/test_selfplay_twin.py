@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 import random
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,8 +57,6 @@ def drawn(rng: random.Random) -> dict[str, Any]:
         reuse_tree=rng.random() < 0.7,
         count_reused_visits=rng.random() < 0.5,
     )
-    if search.policy_target == "visits" and not is_gumbel and search.root_noise_fraction:
-        search = replace(search, forced_playouts=rng.choice([0.0, 2.0]))
     config = SelfplayConfig(
         games_per_worker=rng.choice([1, 5, 20]),
         temperature=rng.choice([0.0, 0.3, 1.0, 2.7]),

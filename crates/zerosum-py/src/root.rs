@@ -101,7 +101,7 @@ impl Root {
     }
     /// The shares of the visits, [L], sums to 1: uniform over proven wins if any, else without the proven losses.
     ///
-    /// Forced visits (`forced_playouts`) do not count. If every move loses, it is the priors.
+    /// If every move loses, it is the priors.
     fn visit_policy<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         PyArray1::from_vec(py, self.inner.visit_policy())
     }

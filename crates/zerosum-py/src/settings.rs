@@ -26,7 +26,6 @@ pub struct Settings {
     gumbel_value_scale: f32,
     gumbel_rescale: bool,
     policy_target: String,
-    forced_playouts: f32,
     move_choice: String,
     lcb_deviations: f32,
     lcb_least_share: f32,
@@ -71,7 +70,6 @@ impl Settings {
                 "completed-q" => PolicyTarget::CompletedQ,
                 other => return Err(unknown_word("policy_target", other, "visits or completed-q")),
             },
-            forced_playouts: self.forced_playouts,
             move_choice: match self.move_choice.as_str() {
                 "visits" => MoveChoice::Visits,
                 "lcb" => MoveChoice::LowerConfidenceBound {

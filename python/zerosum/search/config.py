@@ -102,14 +102,6 @@ class SearchConfig:
         "policy target: 'visits', the shares of the visits, or 'completed-q', softmax(logit + sigma(q)) (Danihelka"
         " et al., ICLR 2022)",
     )
-    forced_playouts: float = setting(
-        0.0,
-        "k of forced playouts: at a root with noise, visited moves get at least sqrt(k * P * N) visits, and the"
-        " policy target leaves out these visits (KataGo: 2); 0 for none; only with root_selection 'puct' and"
-        " policy_target 'visits'",
-        low=0.0,
-        high=100.0,
-    )
     move_choice: Literal["visits", "lcb"] = setting(
         "visits",
         "move to play after a search by PUCT: 'visits', the most visited, or 'lcb', the one with the highest lower"
@@ -202,11 +194,6 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         check(self, "search")
-        if self.forced_playouts and (self.root_selection != "puct" or self.policy_target != "visits"):
-            raise SettingsError(
-                f"search.forced_playouts is {self.forced_playouts}, which is for root_selection 'puct' and"
-                f" policy_target 'visits', not {self.root_selection!r} and {self.policy_target!r}: set it to 0."
-            )
 
     @property
     def has_root_noise(self) -> bool:

@@ -78,8 +78,6 @@ pub struct SearchConfig {
     pub gumbel_rescale: bool,
     /// The policy that is learned.
     pub policy_target: PolicyTarget,
-    /// k: in a search with noise, a visited move of a PUCT root gets at least √(k · P · N) visits; 0 is off.
-    pub forced_playouts: f32,
     /// How the move to play is chosen.
     pub move_choice: MoveChoice,
     /// Whether mean probabilities of draws are kept, for reports.
@@ -127,7 +125,6 @@ impl Default for SearchConfig {
             gumbel_value_scale: 0.1,
             gumbel_rescale: true,
             policy_target: PolicyTarget::Visits,
-            forced_playouts: 0.0,
             move_choice: MoveChoice::Visits,
             keep_draws: false,
             exact_bounds: true,

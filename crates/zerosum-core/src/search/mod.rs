@@ -13,7 +13,7 @@
 //! | `tree` | one tree: a simulation, its descent and its end |
 //! | `select`, `gumbel`, `root_moves` | which child a simulation visits |
 //! | `backup` | how a value and proven bounds travel to the root |
-//! | `root`, `forced` | the result of a search: statistics, policy target, move to play |
+//! | `root` | the result of a search: statistics, policy target, move to play |
 //! | `arena`, `node`, `prior` | the memory of a tree |
 //! | `cache` | evaluations of positions that are met again |
 
@@ -24,7 +24,6 @@ mod batch;
 mod cache;
 mod config;
 mod evaluations;
-mod forced;
 mod gather;
 mod gumbel;
 mod node;
@@ -266,12 +265,12 @@ impl<G: Game> Search<G> {
 
     /// The result of a tree's search so far.
     pub fn root(&self, tree: usize) -> Root {
-        self.trees[tree].root(&self.config, &self.exploration)
+        self.trees[tree].root(&self.config)
     }
 
     /// A tree's line of best play, as far as it was searched, from the best move or from the given one.
     pub fn best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action> {
-        self.trees[tree].best_line(&self.config, &self.exploration, first)
+        self.trees[tree].best_line(&self.config, first)
     }
 
     /// The position at a tree's root.

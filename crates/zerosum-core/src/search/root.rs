@@ -84,8 +84,6 @@ pub struct Root {
     forced: Option<Action>,
     /// Lower confidence bounds of Q, −∞ for moves with few visits; empty unless the move is chosen by them.
     lower_confidence_bounds: Vec<f32>,
-    /// The visits without the forced ones.
-    pub(super) unforced_visits: Vec<u32>,
 }
 
 impl Root {
@@ -112,7 +110,6 @@ impl Root {
         let actions = if children.is_empty() { &[] } else { &arena.actions_of(root)[..children.len()] };
         Self {
             actions: actions.to_vec(),
-            unforced_visits: visits.clone(),
             q: children.iter().map(q).collect(),
             lower_confidence_bounds: lower_confidence_bounds(config, children, details, sign),
             priors: priors.to_vec(),
@@ -203,13 +200,13 @@ impl Root {
 
     /// The shares of the visits; sums to 1.
     ///
-    /// Uniform over proven wins if there are any. Else visits that were forced and visits of proven losses do not count; if no
-    /// others are left, the policy is the priors without the proven losses. If every move loses it is the priors: noise began
+    /// Uniform over proven wins if there are any. Else visits of proven losses do not count; if no others are
+    /// left, the policy is the priors without the proven losses. If every move loses it is the priors: noise began
     /// those visits and the proof ended them, so they say nothing.
     pub fn visit_policy(&self) -> Vec<f32> {
         let without_losses = |index, weight| if self.is_proven_loss(index) { 0.0 } else { weight };
         self.proven_wins()
-            .or_else(|| self.shares(|index| without_losses(index, self.unforced_visits[index] as f32)))
+            .or_else(|| self.shares(|index| without_losses(index, self.visits[index] as f32)))
             .or_else(|| self.shares(|index| without_losses(index, self.priors[index])))
             .or_else(|| self.shares(|index| self.priors[index]))
             .unwrap_or_default()

@@ -2,10 +2,9 @@
 
 use super::arena::{Arena, ROOT};
 use super::config::{SearchConfig, UnvisitedValue};
-use super::forced::forced_visits;
-use super::node::{Node, NodeId};
+use super::node::NodeId;
 use super::prior::prior_of;
-use super::puct::{ExplorationTable, Parent, Score, visits_of};
+use super::puct::{ExplorationTable, Parent};
 use super::root_moves::RootMoves;
 
 /// The edge to follow from an expanded node below the root: `num_children` if it is the best unvisited one.
@@ -56,8 +55,7 @@ pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Explorat
 
 /// The edge to follow from the root, which has all its children, in the order of actions, and unrounded priors.
 ///
-/// In a search with noise, moves with fewer visits than `forced_playouts` asks for come first; 0 forces none. The best of
-/// the allowed `moves` must not be proven.
+/// The best of the allowed `moves` must not be proven.
 pub fn select_root_child(
     arena: &Arena,
     config: &SearchConfig,
@@ -66,18 +64,16 @@ pub fn select_root_child(
     has_noise: bool,
     moves: &RootMoves,
 ) -> usize {
-    // Forced playouts and another Q of unvisited moves serve the exploration of a root with noise alone.
-    let forced_playouts = if has_noise { config.forced_playouts } else { 0.0 };
+    // Another Q of unvisited moves serves the exploration of a root with noise alone.
     let unvisited_value = match config.unvisited_value {
         UnvisitedValue::Parent { .. } if has_noise => {
             UnvisitedValue::Parent { reduction: config.root_unvisited_reduction }
         }
         value => value,
     };
-    let is_plain = moves.allowed.is_empty() && moves.favoured.is_empty();
     let parent = Parent::new(arena, config, exploration, ROOT);
-    if forced_playouts == 0.0 && is_plain {
-        return best_root_child(&parent, unvisited_value, priors, |_| true, |_, _| false);
+    if moves.allowed.is_empty() && moves.favoured.is_empty() {
+        return best_root_child(&parent, unvisited_value, priors, |_| true);
     }
     let actions = arena.actions_of(parent.node);
     let has_favoured = moves.has_favoured(arena, config);
@@ -85,8 +81,7 @@ pub fn select_root_child(
         let action = actions[index];
         if has_favoured { moves.is_favoured(config, action, &parent.children[index]) } else { moves.is_allowed(action) }
     };
-    let is_owed = |child: &Node, prior| (visits_of(child) as f32) < forced_visits(forced_playouts, prior, parent.node);
-    best_root_child(&parent, unvisited_value, priors, is_searched, is_owed)
+    best_root_child(&parent, unvisited_value, priors, is_searched)
 }
 
 #[inline]
@@ -95,7 +90,6 @@ fn best_root_child(
     unvisited_value: UnvisitedValue,
     priors: &[f32],
     is_searched: impl Fn(usize) -> bool,
-    is_owed: impl Fn(&Node, f32) -> bool,
 ) -> usize {
     let (mut best, mut best_score, mut best_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0);
     // As in `select_child`.
@@ -122,13 +116,10 @@ fn best_root_child(
             }
             continue;
         }
-        let Score { of_choice: mut score, without_loss } = parent.score(child, *prior);
-        if is_owed(child, *prior) {
-            score = f32::INFINITY;
-        }
-        best_open = best_open.max(without_loss.max(score));
-        if score > best_score || (score == best_score && *prior > best_prior) {
-            (best, best_score, best_prior) = (index, score, *prior);
+        let score = parent.score(child, *prior);
+        best_open = best_open.max(score.without_loss);
+        if score.of_choice > best_score || (score.of_choice == best_score && *prior > best_prior) {
+            (best, best_score, best_prior) = (index, score.of_choice, *prior);
         }
     }
     if unvisited != usize::MAX {

@@ -5,11 +5,9 @@ mod descent;
 use super::arena::{Arena, ROOT};
 use super::backup::{backup, tighten};
 use super::config::{RootSelection, SearchConfig};
-use super::forced::unforced_visits;
 use super::gumbel::Halving;
 use super::node::{Estimate, NodeId, NodeKind};
 use super::prior::prior_of;
-use super::puct::ExplorationTable;
 use super::root::{Root, StopReason};
 use super::root_moves::RootMoves;
 use crate::game::{Action, Game, Position};
@@ -270,30 +268,19 @@ impl<G: Game> Tree<G> {
     }
 
     /// The result of the search so far.
-    pub fn root(&self, config: &SearchConfig, exploration: &ExplorationTable) -> Root {
+    pub fn root(&self, config: &SearchConfig) -> Root {
         let root = &self.arena.nodes[ROOT as usize];
-        let mut found = Root::new(config, &self.arena, root, &self.root_priors)
+        Root::new(config, &self.arena, root, &self.root_priors)
             .searched(self.reused_visits, self.deepest, self.stop_reason)
             .restricted(&self.moves.allowed)
             .forced(self.forced_line.first().copied())
-            .improved(config, &self.arena, root, &self.halving, self.noise != Noise::None);
-        let forced_playouts = self.forced_playouts(config);
-        if forced_playouts > 0.0 && !found.actions.is_empty() {
-            let priors = &self.search_priors;
-            found.unforced_visits = unforced_visits(&self.arena, config, exploration, priors, forced_playouts);
-        }
-        found
+            .improved(config, &self.arena, root, &self.halving, self.noise != Noise::None)
     }
 
     /// The line of best play, from the best move or the given one, as far as it was searched. At each node it takes the best child
     /// in the order of [`Root::best_index`]. A forced result has its own line.
-    pub fn best_line(
-        &self,
-        config: &SearchConfig,
-        exploration: &ExplorationTable,
-        first: Option<Action>,
-    ) -> Vec<Action> {
-        let found = self.root(config, exploration);
+    pub fn best_line(&self, config: &SearchConfig, first: Option<Action>) -> Vec<Action> {
+        let found = self.root(config);
         let index = match first {
             Some(action) => found.actions.iter().position(|legal| *legal == action),
             None => found.best_index(),
@@ -385,11 +372,6 @@ impl<G: Game> Tree<G> {
         tighten(&mut self.arena, ROOT);
         let root = &mut self.arena.nodes[ROOT as usize];
         root.q = root.mean();
-    }
-
-    /// Forced playouts of this search: none without noise.
-    fn forced_playouts(&self, config: &SearchConfig) -> f32 {
-        if self.noise == Noise::None { 0.0 } else { config.forced_playouts }
     }
 
     /// Prepares the choice of moves at an evaluated root: noise, and the schedule of a Gumbel root.
