@@ -83,7 +83,6 @@ class ReferenceSearch:
             c_factor=float(number(config.c_factor)),
             gumbel_visit_scale=float(number(config.gumbel_visit_scale)),
             gumbel_value_scale=float(number(config.gumbel_value_scale)),
-            root_noise_total=float(number(config.root_noise_total)),
             lcb_deviations=float(number(config.lcb_deviations)),
         )
         self.cache: dict[tuple[bytes, ...], tuple[Sequence[float], Estimate]] = {}
@@ -412,9 +411,6 @@ class ReferenceSearch:
         for prior in visited_priors:
             visited_prior = visited_prior + prior
         reduction = self.number(self.config.unvisited_reduction)
-        at_root = self.config.root_unvisited_reduction
-        if node is self.root and self.noise is not None and at_root is not None:
-            reduction = self.number(at_root)
         return max(self.number(node.sign) * self._q(node) - reduction * np.sqrt(visited_prior), self.number(-1))
 
     def _q(self, node: Node) -> Any:
@@ -458,10 +454,7 @@ class ReferenceSearch:
             self.halving.gumbels = dict(zip(self.root_priors, map(self.number, noise), strict=True))
             self._begin_halving(max(self.target_visits - max(self.root.visits, 1), 0))
         elif self.noise is not None:
-            total, alpha = self.number(self.config.root_noise_total), self.noise_alpha
-            if total > 0:
-                alpha = float(total / self.number(len(self.root_priors)))
-            noise = _core.dirichlet_noise(*self.noise, alpha, len(self.root_priors))
+            noise = _core.dirichlet_noise(*self.noise, self.noise_alpha, len(self.root_priors))
             fraction = self.number(self.config.root_noise_fraction)
             for (action, prior), draw in zip(self.root_priors.items(), noise, strict=True):
                 self.root_priors[action] = (self.number(1) - fraction) * prior + fraction * self.number(draw)

@@ -40,8 +40,6 @@ def random_config(generator: random.Random) -> SearchConfig:
         unvisited_reduction=generator.choice([0.0, 0.2, 0.5]),
         root_noise_fraction=generator.choice([0.0, 0.25]),
         root_noise_alpha=ALPHA,
-        root_noise_total=generator.choice([0.0, 0.0, 10.83]),
-        root_unvisited_reduction=generator.choice([None, 0.0, 0.5]),
         root_selection=root_selection,
         gumbel_actions=generator.choice([2, 4, 16]),
         gumbel_visit_scale=generator.choice([10.0, 50.0]),
@@ -412,7 +410,7 @@ def test_misuse_is_told() -> None:
     [
         ("c_init", 0.7, {}), ("c_base", 20.0, {}), ("c_factor", 60.0, {}), ("unvisited_value", "zero", {}),
         ("unvisited_value", "loss", {}), ("unvisited_reduction", 0.0, {}), ("root_noise_fraction", 0.6, {}),
-        ("root_noise_alpha", 0.05, {}), ("root_noise_total", 90.0, {}), ("root_unvisited_reduction", 2.0, {}),
+        ("root_noise_alpha", 0.05, {}),
         ("exact_bounds", False, {}), ("leaves_in_flight", 6, {}),
         ("root_selection", "gumbel", {}),
         ("gumbel_actions", 3, {"root_selection": "gumbel"}),

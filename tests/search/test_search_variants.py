@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
 from collections import deque
@@ -21,7 +20,7 @@ from searches_for_tests import (
     random_position,
 )
 from zerosum import _core
-from zerosum.evaluators import UniformEvaluator, answer_all
+from zerosum.evaluators import answer_all
 from zerosum.games import make, parse_action, state_after
 from zerosum.search import SearchConfig, new_search
 
@@ -283,38 +282,3 @@ def test_a_lost_root_teaches_what_the_network_knew(policy_target: str) -> None:
     assert root.proven == -1 and len(set(root.priors.tolist())) > 1
     np.testing.assert_allclose(root.policy_target(), root.priors, rtol=1e-6)
     assert not np.allclose(root.visits / root.visits.sum(), root.priors, atol=0.02)
-
-
-def test_noise_is_as_uneven_whatever_the_number_of_moves() -> None:
-    """The expected sum of squares of Dir(t / L) is (t / L + 1) / (t + 1): nearly the same for few and many moves L."""
-    total, sums = 10.83, {}
-    for name, moves in (("breakthrough", 22), ("tictactoe", 9), ("go(size=7)", 50)):
-        game = make(name)
-        # Without a value to tell moves apart, with c large, visits are in proportion to the priors with noise.
-        config = replace(
-            PLAIN, root_noise_total=total, root_noise_fraction=1.0, c_init=100.0, exact_bounds=False, reuse_tree=False
-        )
-        num_trees = 200
-        search = new_search(game, config, num_trees=num_trees)
-        for tree in range(num_trees):
-            search.begin(tree, 300, noise=(1, tree, 0))
-        answer_all(search, UniformEvaluator(), max_leaves=256)
-        roots = [search.root(tree) for tree in range(num_trees)]
-        assert len(roots[0].actions) == moves
-        shares = np.array([root.visits / root.visits.sum() for root in roots])
-        sums[moves] = float((shares**2).sum(axis=1).mean())
-        assert abs(sums[moves] / ((total / moves + 1) / (total + 1)) - 1) < 0.1, (name, sums)
-
-
-def test_noise_at_the_root_is_explored_where_unvisited_moves_are_thought_as_good() -> None:
-    """A root with noise and no reduction tries more moves; without noise, and below the root, nothing changes."""
-    game = make("go(size=7)")
-    found = {}
-    for reduction, noise in itertools.product((None, 0.0), (None, (1, 2, 3))):
-        config = replace(PLAIN, unvisited_reduction=0.5, root_unvisited_reduction=reduction)
-        search = new_search(game, config)
-        search.begin(0, 60, noise=noise)
-        Recorder(game, 5).finish(search)
-        found[reduction, noise is None] = search.root(0).visits
-    assert found[None, True].tolist() == found[0.0, True].tolist()
-    assert (found[0.0, False] > 0).sum() > (found[None, False] > 0).sum()

@@ -18,8 +18,6 @@ pub struct Settings {
     unvisited_value: String,
     unvisited_reduction: f32,
     root_noise_fraction: f32,
-    root_noise_total: f32,
-    root_unvisited_reduction: Option<f32>,
     root_selection: String,
     gumbel_actions: u16,
     gumbel_visit_scale: f32,
@@ -54,8 +52,6 @@ impl Settings {
             },
             noise_fraction: self.root_noise_fraction,
             noise_alpha,
-            noise_total: self.root_noise_total,
-            root_unvisited_reduction: self.root_unvisited_reduction.unwrap_or(self.unvisited_reduction),
             root_selection: match self.root_selection.as_str() {
                 "puct" => RootSelection::Puct,
                 "gumbel" => RootSelection::Gumbel,

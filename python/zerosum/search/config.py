@@ -62,20 +62,6 @@ class SearchConfig:
         low=1e-3,
         high=1e3,
     )
-    root_noise_total: float = setting(
-        0.0,
-        "sum of the alphas of all legal moves, instead of root_noise_alpha (KataGo: 10.83); 0 for root_noise_alpha,"
-        " the same in every position",
-        low=0.0,
-        high=1e4,
-    )
-    root_unvisited_reduction: float | None = setting(
-        None,
-        "unvisited_reduction at the root of a search with noise (KataGo: 0, so that noise is explored); none for"
-        " unvisited_reduction",
-        low=0.0,
-        high=2.0,
-    )
     root_selection: Literal["puct", "gumbel"] = setting(
         "puct",
         "selection at the root: 'puct', as below it, or 'gumbel', sequential halving (Danihelka et al., ICLR 2022)",

@@ -62,10 +62,6 @@ pub struct SearchConfig {
     pub noise_fraction: f32,
     /// α of the Dirichlet noise.
     pub noise_alpha: f32,
-    /// If above 0, α is this divided by the root's number of legal moves, instead of `noise_alpha`.
-    pub noise_total: f32,
-    /// The reduction of `UnvisitedValue::Parent` at the root of a search with noise.
-    pub root_unvisited_reduction: f32,
     /// How a simulation chooses its move at the root.
     pub root_selection: RootSelection,
     /// m: the number of moves with which sequential halving begins.
@@ -117,8 +113,6 @@ impl Default for SearchConfig {
             unvisited_value: UnvisitedValue::Parent { reduction: 0.2 },
             noise_fraction: 0.25,
             noise_alpha: 1.0,
-            noise_total: 0.0,
-            root_unvisited_reduction: 0.2,
             root_selection: RootSelection::Puct,
             gumbel_actions: 16,
             gumbel_visit_scale: 50.0,

@@ -115,7 +115,7 @@ impl<'a> Parent<'a> {
 
     /// Q + U of an unvisited child.
     #[inline]
-    pub fn unvisited_score(&self, value: UnvisitedValue, prior: f32, visited_prior: f32) -> f32 {
-        unvisited_q(value, self.node, visited_prior) + self.rate * prior
+    pub fn unvisited_score(&self, prior: f32, visited_prior: f32) -> f32 {
+        unvisited_q(self.config.unvisited_value, self.node, visited_prior) + self.rate * prior
     }
 }

@@ -1,7 +1,7 @@
 //! Selection: which child a simulation visits next, by PUCT.
 
 use super::arena::{Arena, ROOT};
-use super::config::{SearchConfig, UnvisitedValue};
+use super::config::SearchConfig;
 use super::node::NodeId;
 use super::prior::prior_of;
 use super::puct::{ExplorationTable, Parent};
@@ -36,7 +36,7 @@ pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Explorat
     // Each child was made by a visit, so the edges without one are unvisited: the first has the highest prior.
     if let Some(prior) = priors.get(parent.children.len()) {
         let prior = prior_of(*prior);
-        let score = parent.unvisited_score(parent.config.unvisited_value, prior, visited_prior);
+        let score = parent.unvisited_score(prior, visited_prior);
         best_open = best_open.max(parent.hope(prior));
         if score > best_score {
             best = parent.children.len();
@@ -61,19 +61,11 @@ pub fn select_root_child(
     config: &SearchConfig,
     exploration: &ExplorationTable,
     priors: &[f32],
-    has_noise: bool,
     moves: &RootMoves,
 ) -> usize {
-    // Another Q of unvisited moves serves the exploration of a root with noise alone.
-    let unvisited_value = match config.unvisited_value {
-        UnvisitedValue::Parent { .. } if has_noise => {
-            UnvisitedValue::Parent { reduction: config.root_unvisited_reduction }
-        }
-        value => value,
-    };
     let parent = Parent::new(arena, config, exploration, ROOT);
     if moves.allowed.is_empty() && moves.favoured.is_empty() {
-        return best_root_child(&parent, unvisited_value, priors, |_| true);
+        return best_root_child(&parent, priors, |_| true);
     }
     let actions = arena.actions_of(parent.node);
     let has_favoured = moves.has_favoured(arena, config);
@@ -81,16 +73,11 @@ pub fn select_root_child(
         let action = actions[index];
         if has_favoured { moves.is_favoured(config, action, &parent.children[index]) } else { moves.is_allowed(action) }
     };
-    best_root_child(&parent, unvisited_value, priors, is_searched)
+    best_root_child(&parent, priors, is_searched)
 }
 
 #[inline]
-fn best_root_child(
-    parent: &Parent<'_>,
-    unvisited_value: UnvisitedValue,
-    priors: &[f32],
-    is_searched: impl Fn(usize) -> bool,
-) -> usize {
+fn best_root_child(parent: &Parent<'_>, priors: &[f32], is_searched: impl Fn(usize) -> bool) -> usize {
     let (mut best, mut best_score, mut best_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0);
     // As in `select_child`.
     let (mut proven, mut proven_value, mut best_open) = (usize::MAX, 0.0_f32, f32::NEG_INFINITY);
@@ -123,7 +110,7 @@ fn best_root_child(
         }
     }
     if unvisited != usize::MAX {
-        let score = parent.unvisited_score(unvisited_value, unvisited_prior, visited_prior);
+        let score = parent.unvisited_score(unvisited_prior, visited_prior);
         let is_before = unvisited_prior > best_prior || (unvisited_prior == best_prior && unvisited < best);
         best_open = best_open.max(parent.hope(unvisited_prior));
         if score > best_score || (score == best_score && is_before) {

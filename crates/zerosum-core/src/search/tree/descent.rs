@@ -96,8 +96,7 @@ impl<G: Game> Tree<G> {
             let index = match config.root_selection {
                 _ if id != ROOT => select_child(&self.arena, config, exploration, id),
                 RootSelection::Puct => {
-                    let has_noise = self.noise != Noise::None;
-                    select_root_child(&self.arena, config, exploration, &self.search_priors, has_noise, &self.moves)
+                    select_root_child(&self.arena, config, exploration, &self.search_priors, &self.moves)
                 }
                 RootSelection::Gumbel => {
                     let left = self.target_visits - root.visits - in_flight;

@@ -381,9 +381,7 @@ impl<G: Game> Tree<G> {
         match (config.root_selection, self.noise) {
             (RootSelection::Puct, Noise::None) => self.search_priors.clone_from(&self.root_priors),
             (RootSelection::Puct, Noise::Drawn { seed, game, ply }) => {
-                let total = config.noise_total;
-                let alpha = if total > 0.0 { total / size as f32 } else { config.noise_alpha };
-                let noise = RandomStream::new(seed, game, ply, "noise").dirichlet(alpha.into(), size);
+                let noise = RandomStream::new(seed, game, ply, "noise").dirichlet(config.noise_alpha.into(), size);
                 let mix =
                     |(prior, noise): (&f32, f32)| (1.0 - config.noise_fraction) * prior + config.noise_fraction * noise;
                 self.search_priors = self.root_priors.iter().zip(noise).map(mix).collect();
