@@ -516,10 +516,8 @@ class ReferenceSearch:
         completed = {
             action: sign * self._q(child) if child.visits else mixed_value for action, child in children.items()
         }
-        lowest, spread = number(0), number(1)
-        if self.config.gumbel_rescale:
-            lowest = min(completed.values())
-            spread = max(max(completed.values()) - lowest, number(np.float32(1e-8)))
+        lowest = min(completed.values())
+        spread = max(max(completed.values()) - lowest, number(np.float32(1e-8)))
         return {
             action: number(math.log(float(max(child.prior, least)))) + scale * ((completed[action] - lowest) / spread)
             for action, child in children.items()

@@ -22,7 +22,6 @@ pub struct Settings {
     gumbel_actions: u16,
     gumbel_visit_scale: f32,
     gumbel_value_scale: f32,
-    gumbel_rescale: bool,
     policy_target: String,
     move_choice: String,
     lcb_deviations: f32,
@@ -60,7 +59,6 @@ impl Settings {
             gumbel_actions: self.gumbel_actions,
             gumbel_visit_scale: self.gumbel_visit_scale,
             gumbel_value_scale: self.gumbel_value_scale,
-            gumbel_rescale: self.gumbel_rescale,
             policy_target: match self.policy_target.as_str() {
                 "visits" => PolicyTarget::Visits,
                 "completed-q" => PolicyTarget::CompletedQ,

@@ -74,14 +74,9 @@ class SearchConfig:
     )
     gumbel_value_scale: float = setting(
         0.1,
-        "c_scale of sigma (paper: 1; mctx: 0.1, on q rescaled to [0, 1])",
+        "c_scale of sigma, on q rescaled so that the worst move of the root has 0 and the best 1 (mctx: 0.1; paper: 1)",
         low=0.0,
         high=100.0,
-    )
-    gumbel_rescale: bool = setting(
-        True,
-        "whether sigma takes q rescaled so that the worst move of the root has 0 and the best 1 (mctx: true), or q"
-        " in [-1, 1]",
     )
     policy_target: Literal["visits", "completed-q"] = setting(
         "visits",

@@ -66,12 +66,10 @@ pub struct SearchConfig {
     pub root_selection: RootSelection,
     /// m: the number of moves with which sequential halving begins.
     pub gumbel_actions: u16,
-    /// c_visit of σ(q) = (c_visit + max N) · c_scale · q.
+    /// c_visit of σ(q) = (c_visit + max N) · c_scale · q, with q in [0, 1] from the root's worst move to its best.
     pub gumbel_visit_scale: f32,
     /// c_scale of σ.
     pub gumbel_value_scale: f32,
-    /// Whether σ rescales q to [0, 1], from the root's worst move to its best; else q is in [−1, 1].
-    pub gumbel_rescale: bool,
     /// The policy that is learned.
     pub policy_target: PolicyTarget,
     /// How the move to play is chosen.
@@ -117,7 +115,6 @@ impl Default for SearchConfig {
             gumbel_actions: 16,
             gumbel_visit_scale: 50.0,
             gumbel_value_scale: 0.1,
-            gumbel_rescale: true,
             policy_target: PolicyTarget::Visits,
             move_choice: MoveChoice::Visits,
             keep_draws: false,

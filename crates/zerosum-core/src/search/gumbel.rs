@@ -30,7 +30,7 @@ pub fn logits_of(priors: &[f32]) -> Vec<f32> {
 /// The logits of the improved policy, logit + σ(completed Q), for each move of an expanded root (section 4 of the paper). `logits`
 /// come from [`logits_of`].
 ///
-/// σ(q) = (c_visit + max N) · c_scale · q. If the settings say so, q is rescaled to [0, 1] by the smallest and the largest
+/// σ(q) = (c_visit + max N) · c_scale · q, with q rescaled to [0, 1] by the smallest and the largest
 /// completed Q (mctx's `qtransform_completed_by_mix_value`). The Q of a move without visits is the mixed value (the paper's
 /// appendix D, equation 33): the mean of the network's value, with weight 1, and the prior-weighted mean Q of the visited
 /// moves, with weight N. Visits of a reused tree count like all others.
@@ -51,12 +51,9 @@ pub fn improved_logits(config: &SearchConfig, arena: &Arena, root: &Node, priors
     };
     let scale = (config.gumbel_visit_scale + most_visits as f32) * config.gumbel_value_scale;
     let completed_q = |child: &Node| if child.visits > 0 { sign * child.q } else { mixed_value };
-    let (mut lowest, mut range) = (0.0_f32, 1.0_f32);
-    if config.gumbel_rescale {
-        lowest = children.iter().map(completed_q).fold(f32::INFINITY, f32::min);
-        let highest = children.iter().map(completed_q).fold(f32::NEG_INFINITY, f32::max);
-        range = (highest - lowest).max(MIN_RANGE);
-    }
+    let lowest = children.iter().map(completed_q).fold(f32::INFINITY, f32::min);
+    let highest = children.iter().map(completed_q).fold(f32::NEG_INFINITY, f32::max);
+    let range = (highest - lowest).max(MIN_RANGE);
     let sigma = |child: &Node| scale * ((completed_q(child) - lowest) / range);
     children.iter().zip(logits).map(|(child, logit)| logit + sigma(child)).collect()
 }
