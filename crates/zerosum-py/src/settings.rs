@@ -10,7 +10,6 @@ fn unknown_word(name: &str, word: &str, known: &str) -> PyErr {
 
 /// The attributes of Python's `SearchConfig` that the core needs.
 #[derive(FromPyObject)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Settings {
     c_init: f32,
     c_base: f32,

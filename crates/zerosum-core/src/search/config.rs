@@ -48,7 +48,6 @@ pub enum MoveChoice {
 
 /// Settings of a search, for all its trees.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "independent settings, as in Python")]
 pub struct SearchConfig {
     /// c(s) = c_init + c_factor · ln((1 + N(s) + c_base) / c_base).
     pub c_init: f32,

@@ -1,6 +1,6 @@
 //! A simulation on its way down, to a leaf or a settled position.
 
-use super::{Noise, Tree};
+use super::Tree;
 use crate::game::{Action, Game, Position};
 use crate::search::arena::ROOT;
 use crate::search::config::{RootSelection, SearchConfig};
