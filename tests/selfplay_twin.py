@@ -121,7 +121,7 @@ class TwinGames:
         self, search: Search, settings: tuple[int, float, int, bool, bool, bool], *, has_gumbel_roots: bool = False
     ) -> None:
         self._search, self._has_gumbel_roots = search, has_gumbel_roots
-        self._seed, temperature, temperature_plies, self._has_noise, self._reuse, self._reuse_in_full = settings
+        self._seed, temperature, temperature_plies, self._has_noise, self._reuse = settings
         self._config = SelfplayConfig(temperature=temperature, temperature_plies=temperature_plies)
         self._games: dict[int, _Game] = {}
 
@@ -178,8 +178,7 @@ class TwinGames:
         )
         moves.game_ids.append(game.game_id)
         moves.plies.append(packed_ply(game.game_id, ply, record))
-        keep = self._reuse and (self._reuse_in_full or not self._is_full(game, ply + 1, next))
-        search.advance(tree, action, keep=keep)
+        search.advance(tree, action, keep=self._reuse)
         outcome = search.game.outcome(search.state(tree))
         if outcome is None:
             self._begin(tree, next)

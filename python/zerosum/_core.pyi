@@ -472,7 +472,7 @@ class GamesInFlight:
     (num_simulations, fast_simulations, full_search_share, network_step): what the searches that begin now are given.
     """
 
-    def __new__(cls, search: Search, settings: tuple[int, float, int, bool, bool, bool]) -> GamesInFlight: ...
+    def __new__(cls, search: Search, settings: tuple[int, float, int, bool, bool]) -> GamesInFlight: ...
     def start(self, tree: int, game_id: int, num_opening_plies: int, next: tuple[int, int, float, int]) -> None:
         """Begin the first search of a game, from the state at a tree's root."""
     def play(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from logs_for_tests import FinishedLog
 from selfplay_for_tests import CONFIG, GAMES, SEARCH, new_task, play, same
@@ -80,19 +79,6 @@ def test_a_gumbel_root_plays_its_best_move_and_is_learned_from() -> None:
             assert ply.target["probability"].tolist() == target[target > 0].tolist()
         again.advance(0, ply.action, keep=False)
     assert {bool(flag & PlyFlag.NOISE) for flag in map(PlyFlag, record.plies["flags"].tolist())} == {True, False}
-
-
-@pytest.mark.parametrize("reuse", [False, True])
-def test_a_full_search_begins_with_the_visits_before_it_or_without(reuse: bool) -> None:
-    """Reused visits had no noise. Searches without noise reuse them with either setting."""
-    search = replace(SEARCH, exact_bounds=False, count_reused_visits=False)
-    config = replace(CONFIG, full_search_share=0.5, fast_simulations=6, reuse_in_full_searches=reuse)
-    records = play(new_task(search=search, config=config), 12)[1].values()
-    plies = [record.ply(index) for record in records for index in range(record.num_plies)]
-    full = [ply.num_simulations for ply in plies if ply.flags & PlyFlag.FULL_SEARCH]
-    fast = [ply.num_simulations for ply in plies if not ply.flags & PlyFlag.FULL_SEARCH]
-    assert min(full) == SEARCH.num_simulations and min(fast) == 6 < max(fast)
-    assert (max(full) > SEARCH.num_simulations) == reuse
 
 
 def test_the_first_games_to_end_are_not_the_shortest_where_starts_are_staggered() -> None:

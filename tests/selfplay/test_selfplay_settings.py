@@ -109,7 +109,7 @@ def test_batches_stay_full_while_searches_end() -> None:
 def test_no_setting_is_forgotten() -> None:
     """The number of workers and that of staggered games are arguments of `SelfplayThreads` and its task."""
     tested = {"games_per_worker", "temperature", "temperature_plies", "full_search_share", "fast_simulations"}
-    tested |= {"opening_share", "opening_plies", "reuse_in_full_searches"}
+    tested |= {"opening_share", "opening_plies"}
     tested |= {"stages", "archive_share", "material", "alphabeta"}  # in files of their own
     tested |= {"resign_false_positives", "resign_played_out_share"}  # in test_resignation.py
     obeyed_by_the_run = {"num_workers", "stagger_starts"}

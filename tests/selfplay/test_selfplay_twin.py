@@ -65,7 +65,6 @@ def drawn(rng: random.Random) -> dict[str, Any]:
         opening_plies=rng.choice([1, 6]),
         full_search_share=rng.choice([0.25, 0.6, 1.0]),
         fast_simulations=rng.choice([1, 5]),
-        reuse_in_full_searches=rng.random() < 0.5,
         stages=rng.choice(["", "3/9/0.4@0, 7/2/0.7@0.4"]),
         archive_share=rng.choice([0.0, 0.4]),
         resign_false_positives=rng.choice([None, 0.3]),

@@ -37,8 +37,6 @@ pub struct MoveSettings {
     pub has_noise: bool,
     /// Whether the tree below the played move is kept.
     pub reuse_tree: bool,
-    /// Whether also a full search begins with a kept tree.
-    pub reuse_in_full_searches: bool,
 }
 
 /// What a search is given when it begins.
@@ -197,8 +195,7 @@ impl GamesInFlight {
         }
         self.record(tree, ply, &root, (chosen, is_sampled), played);
         let is_full = self.is_full_search(tree, ply + 1, next);
-        let keep = self.settings.reuse_tree && (self.settings.reuse_in_full_searches || !is_full);
-        search.advance(tree, root.actions[chosen], keep)?;
+        search.advance(tree, root.actions[chosen], self.settings.reuse_tree)?;
         if let Some(Outcome { result, ending, .. }) = search.outcome(tree) {
             return Ok(Some(Ended { tree, outcome: result.0, ending: Some(ending.into_owned()) }));
         }

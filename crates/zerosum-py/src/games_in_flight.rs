@@ -15,7 +15,7 @@ use crate::search::Search;
 
 /// The games of self-play at the trees of a search, whose moves it plays. `zerosum.selfplay.worker` makes one.
 ///
-/// `settings` is (seed, temperature, temperature_plies, has_noise, reuse_tree, reuse_in_full_searches). A `next` is
+/// `settings` is (seed, temperature, temperature_plies, has_noise, reuse_tree). A `next` is
 /// (num_simulations, fast_simulations, full_search_share, network_step): what the searches that begin now are given.
 #[pyclass(frozen, module = "zerosum._core")]
 pub struct GamesInFlight {
@@ -23,7 +23,7 @@ pub struct GamesInFlight {
     games: Mutex<selfplay::GamesInFlight>,
 }
 
-type Settings = (u64, f64, u32, bool, bool, bool);
+type Settings = (u64, f64, u32, bool, bool);
 type Next = (u32, u32, f64, u32);
 
 fn next_search((num_simulations, fast_simulations, full_search_share, network_step): Next) -> PyResult<NextSearch> {
@@ -44,9 +44,8 @@ impl GamesInFlight {
 impl GamesInFlight {
     #[new]
     fn new(py: Python<'_>, search: Py<Search>, settings: Settings) -> PyResult<Self> {
-        let (seed, temperature, temperature_plies, has_noise, reuse_tree, reuse_in_full_searches) = settings;
-        let settings =
-            MoveSettings { seed, temperature, temperature_plies, has_noise, reuse_tree, reuse_in_full_searches };
+        let (seed, temperature, temperature_plies, has_noise, reuse_tree) = settings;
+        let settings = MoveSettings { seed, temperature, temperature_plies, has_noise, reuse_tree };
         let games = selfplay::GamesInFlight::new(settings, search.get().num_trees(py)?);
         Ok(Self { search, games: Mutex::new(games) })
     }

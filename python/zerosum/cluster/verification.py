@@ -311,11 +311,9 @@ class SearchCheck:
             is_one_network = steps[index + 1] == step and self.knows(step)
             if is_same_tree and is_one_network:
                 yield ply, self._searched(record, ply, index, step)
-            keep = self._search_config.reuse_tree and (
-                config.reuse_in_full_searches or PlyFlag.FULL_SEARCH not in record.ply(index + 1).flags
-            )
+            keep = self._search_config.reuse_tree
             is_same_tree = not keep or (is_same_tree and is_one_network)
-            if not is_same_tree and config.reuse_in_full_searches:
+            if not is_same_tree:
                 return
             self._search.advance(0, ply.action, keep=keep)
 

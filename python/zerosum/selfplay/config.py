@@ -98,11 +98,6 @@ class SelfplayConfig:
     resign_played_out_share: float = setting(
         0.1, "share of games in which no side resigns (AlphaGo Zero: 0.1)", low=0.01, high=1.0
     )
-    reuse_in_full_searches: bool = setting(
-        True,
-        "whether a move searched in full counts the visits that search.reuse_tree kept, which were made without"
-        " noise (KataGo: false)",
-    )
     stagger_starts: bool = setting(
         True,
         "begin the first games of a new run with random moves, from none to as many as a random game has, so that"

@@ -155,7 +155,6 @@ class SelfplayWorker:
                 task.config.temperature_plies,
                 task.search.has_root_noise,
                 task.search.reuse_tree,
-                task.config.reuse_in_full_searches,
             ),
         )
         self._headers: list[GameHeader] = []
