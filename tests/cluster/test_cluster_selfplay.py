@@ -84,7 +84,7 @@ def test_rooms(cpus: int, gpus: float, config: ClusterConfig, number: int, each:
 def test_actors_that_have_answered_are_not_silent_while_a_pass_is_slow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when the disk is slow, or when searches are repeated."""
+    """As when the disk is slow, or when many games are checked."""
     monkeypatch.setattr(selfplay_module, "PASS_S", 0.1)
     played = selfplay_on(FakeConnection(node_of("a", cpus=1), node_of("b", cpus=1)), tmp_path, silence_seconds=1.0)
     take, slow = played.selfplay._take_answer, list[float]()

@@ -49,7 +49,7 @@ def train(run: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_a_training_on_a_local_cluster(tmp_path: Path) -> None:
     run = tmp_path / "run"
     url = (tmp_path / "store").as_uri()
-    words = ["--cluster", "local", "--verify", "0.5", "--set", "cluster.cpus_per_actor=1", "--store", url]
+    words = ["--cluster", "local", "--verify", "--set", "cluster.cpus_per_actor=1", "--store", url]
     words += ["--set", "network.growth=0x8@0, 1x8@0.5"]
     done = train(run, "--steps", "20", *words)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -189,6 +189,6 @@ def test_without_ray_a_sentence_says_how_to_install_it(tmp_path: Path, monkeypat
 
 
 def test_verification_without_a_cluster_is_refused(tmp_path: Path) -> None:
-    done = train(tmp_path / "run", "--steps", "20", "--verify", "0.5")
+    done = train(tmp_path / "run", "--steps", "20", "--verify")
     assert done.returncode == 2 and "--verify" in done.stderr
     assert not (tmp_path / "run").exists()

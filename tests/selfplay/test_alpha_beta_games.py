@@ -102,7 +102,7 @@ def test_the_network_takes_over_at_its_stage():
 
 
 def test_a_network_that_comes_while_a_game_begins_does_not_play_it():
-    """On a cluster the number of a game may arrive late. `--verify` compares the depth with the network of the step."""
+    """On a cluster the number of a game may arrive late. Its record names the network of its depth."""
     now = [PlayingNetwork(3, 0.4)]
 
     def numbers():

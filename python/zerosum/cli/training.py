@@ -62,14 +62,8 @@ def train(
         ),
     ] = "",
     verify: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            metavar="SHARE",
-            help="Replay every game of the cluster through the rules, and repeat the searches of this share of games.",
-        ),
-    ] = None,
+        bool, typer.Option("--verify", metavar="", help="Replay every game of the cluster through the rules.")
+    ] = False,
     store: Annotated[
         str,
         typer.Option(
@@ -101,7 +95,7 @@ def train(
     from zerosum.run.training import train as train_run
     from zerosum.storage import fetch_run, is_url, store_name
 
-    if verify is not None and not cluster:
+    if verify and not cluster:
         raise SettingsError("--verify is for the games of a cluster: give --cluster, or leave it out.")
     if from_network == "":
         raise SettingsError("--from-network is empty: name a network, or leave it out.")
@@ -122,7 +116,7 @@ def train(
         *(["training.deterministic=true"] if deterministic else []),
         *(["training.source=records"] if from_records else []),
         *([] if from_network is None else [f"training.initial_network={from_network}"]),
-        *([] if verify is None else [f"cluster.verify_share={verify}"]),
+        *(["cluster.verify=true"] if verify else []),
     ]
     if dry_run:
         asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides)

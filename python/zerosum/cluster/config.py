@@ -48,12 +48,9 @@ class ClusterConfig:
         "a game is refused if the network of its last search is more learner steps behind the learner than this",
         low=1,
     )
-    verify_share: float | None = setting(
-        None,
-        "share of the received games whose searches are repeated with the networks that they name; with 0 every game is"
-        " still replayed through the rules; none trusts the actors",
-        low=0.0,
-        high=1.0,
+    verify: bool = setting(
+        False,
+        "whether every received game is replayed through the rules before it counts; otherwise actors are trusted",
     )
     silence_seconds: float = setting(
         300.0, "an actor is ended and replaced after so many seconds without an answer, or without playing", low=1.0

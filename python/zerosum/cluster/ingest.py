@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from zerosum.cluster.blocks import Block, DamagedBlockError, opened
-from zerosum.cluster.verification import Verifier
+from zerosum.cluster.verification import fault_by_rules, fault_in_flight
 from zerosum.games import Rules
 from zerosum.replay import GameHeader, GameRecord
 from zerosum.replay.game_store import GameStore
@@ -33,8 +33,7 @@ Reason = Literal["damaged", "foreign", "stale", "duplicate", "differs", "refused
   that the learner has not had
 - stale: the network of the last search is too old
 - duplicate: the game has counted before
-- differs: the game is not what the rules say, or its sender's games are not like their repeated searches (`Verifier`);
-  the sender is refused
+- differs: the game is against the rules; the sender is refused
 - refused sender: the sender is refused, for an earlier game or another one of the block
 """
 
@@ -93,7 +92,8 @@ class Ingest:
         learner_step: Callable[[], int],
         highest_step: Callable[[], int],
         take: Callable[[GameRecord], None],
-        verifier: Verifier | None = None,
+        verify: bool = False,
+        can_resign: bool = False,
     ) -> None:
         """An ingest without senders.
 
@@ -108,9 +108,10 @@ class Ingest:
             highest_step: Returns the highest step of a network that was sent out: a learner that was lost goes on from
                 an earlier step than that of games under way.
             take: Gets each game that counts, after the store.
-            verifier: Checks the games themselves; None to trust the senders.
+            verify: Whether every game is replayed through the rules; otherwise the senders are trusted.
+            can_resign: Whether games may end by resignation.
         """
-        self._verifier = verifier
+        self._game, self._verify, self._can_resign = game, verify, can_resign
         spec = game.spec
         self._expected = (spec.name, spec.version, spec.options, settings_hash, seed)
         self._store, self._training, self._take = store, training, take
@@ -204,16 +205,16 @@ class Ingest:
         return game.header.game_id in sender.open_ids and self._is_ours(sender, game.header)
 
     def _difference(self, sender: Sender, games: Sequence[GameRecord]) -> str:
-        """The fault of a game that the verifier refuses, in words; "" if it refuses none."""
-        found = self._verifier and self._verifier.first_fault(games, sender=sender.name, inherited=sender.inherited)
-        return f"game {found[0].game_id} of {sender.name} {found[1]}" if found else ""
+        """What the first game against the rules has against them, in words; "" if none is checked or none is."""
+        for record in games if self._verify else ():
+            if fault := fault_by_rules(self._game, record, can_resign=self._can_resign):
+                return f"game {record.game_id} of {sender.name} {fault}"
+        return ""
 
     def _difference_in_flight(self, sender: Sender, left: Iterable[RunningGame]) -> str:
-        """The fault of the first game in flight that the verifier refuses, in words; "" if it refuses none."""
-        if self._verifier is None:
-            return ""
-        for game in left:
-            if fault := self._verifier.fault_in_flight(game):
+        """`_difference` of games in flight."""
+        for game in left if self._verify else ():
+            if fault := fault_in_flight(self._game, game):
                 return f"game {game.header.game_id} of {sender.name} {fault}"
         return ""
 

@@ -24,8 +24,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from zerosum._core import __version__
 from zerosum.base import errors
 from zerosum.base.errors import RunError, ZerosumError
@@ -36,7 +34,6 @@ from zerosum.cluster.ingest import Ingest
 from zerosum.cluster.remote_actor import RemoteActor
 from zerosum.cluster.rooms import ROUNDING, Room, room_of
 from zerosum.cluster.status import STATUS_S, ClusterStatus, StatusFiles, by_word
-from zerosum.cluster.verification import SearchCheck, Verifier
 from zerosum.evaluators import EvaluatorConfig
 from zerosum.games.rules import is_named
 from zerosum.network import Checkpoint
@@ -106,7 +103,6 @@ class ClusterSelfplay:
         self._weights, self._step = pack_weights(checkpoint), checkpoint.info.step
         self._highest_step = self._step  # a learner that was lost goes on from an earlier step
         self._num_updates = 0
-        self._verifier: Verifier | None = None
         self._sent: tuple[int, Any] | None = None  # number of the update, and Ray's reference to the packed weights
         self._actors: dict[str, RemoteActor] = {}
         self._num_started = 0
@@ -152,49 +148,32 @@ class ClusterSelfplay:
             RunError: no node can play, or the store cannot be written.
             ZerosumError: the game's rules failed on an actor, with the message that they would have here.
         """
-        with contextlib.ExitStack() as stack:
-            self._verifier = self._new_verifier()
-            if self._verifier is not None:
-                stack.callback(self._verifier.searches.close)
-            self._ingest = Ingest(
-                self._store,
-                self._task.game,
-                training=self._training,
-                settings_hash=self._task.settings_hash,
-                seed=self._task.seed,
-                max_staleness=self._config.max_staleness,
-                learner_step=lambda: self._step,
-                highest_step=lambda: self._highest_step,
-                take=take,
-                verifier=self._verifier,
-            )
-            self._listened_at = time.monotonic()
-            try:
-                while not is_enough():
-                    self._look_at_nodes()
-                    self._take_answers(is_paused=is_paused())
-                    self._write_status()
-                self._say_farewell()
-            finally:
-                for name in list(self._actors):
-                    self._end(name)
-                self._sent = None  # before Ray is shut down
-                with contextlib.suppress(RunError):  # the store's error is the one to show
-                    self._write_status(is_over=True)
-
-    def _new_verifier(self) -> Verifier | None:
-        share, task = self._config.verify_share, self._task
-        if share is None:
-            return None
-        searches = SearchCheck(
-            task.game,
-            task.search,
-            task.config,
-            self._evaluator,
-            seed=task.seed,
-            num_staggered=lambda: self._num_staggered or 0,
+        self._ingest = Ingest(
+            self._store,
+            self._task.game,
+            training=self._training,
+            settings_hash=self._task.settings_hash,
+            seed=self._task.seed,
+            max_staleness=self._config.max_staleness,
+            learner_step=lambda: self._step,
+            highest_step=lambda: self._highest_step,
+            take=take,
+            verify=self._config.verify,
+            can_resign=self._task.config.resign_false_positives is not None,
         )
-        return Verifier(task.game, searches, share=share, generator=np.random.default_rng(secrets.randbits(64)))
+        self._listened_at = time.monotonic()
+        try:
+            while not is_enough():
+                self._look_at_nodes()
+                self._take_answers(is_paused=is_paused())
+                self._write_status()
+            self._say_farewell()
+        finally:
+            for name in list(self._actors):
+                self._end(name)
+            self._sent = None  # before Ray is shut down
+            with contextlib.suppress(RunError):  # the store's error is the one to show
+                self._write_status(is_over=True)
 
     # -- who is there
 
@@ -302,10 +281,8 @@ class ClusterSelfplay:
     def _weights_reference(self) -> tuple[int, Any]:
         """Number of the newest network, and its reference in Ray's object store. It is put there once."""
         with self._lock:
-            number, weights, step = self._num_updates, self._weights, self._step
+            number, weights = self._num_updates, self._weights
         if self._sent is None or self._sent[0] != number:
-            if self._verifier is not None:
-                self._verifier.searches.add_network(step, weights, oldest=step - self._config.max_staleness)
             self._sent = (number, self._connection.ray.put(weights))
         return self._sent
 
@@ -328,7 +305,7 @@ class ClusterSelfplay:
 
     def _end_silent_actors(self, *, is_paused: bool) -> None:
         now = time.monotonic()
-        # A pass may take long by itself: a slow disk, or searches that are repeated. Actors are not silent meanwhile.
+        # A pass may take long by itself: a slow disk, or many games to check. Actors are not silent meanwhile.
         own_pause, self._listened_at = max(0.0, now - self._listened_at - PASS_S), now
         for actor in list(self._actors.values()):
             actor.excuse(own_pause, now)
