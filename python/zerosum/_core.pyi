@@ -324,11 +324,6 @@ class Game:
         Each is drawn uniformly among the moves that do not end the game; there are fewer if all would. The key of the
         draws is (seed, game_id, number of the move).
         """
-    def play_opening(self, state: State, actions: Sequence[int], game_id: int) -> tuple[State, list[bytes]]:
-        """Begin a game with these moves: the state after them, and the moves, packed as by `draw_opening`.
-
-        Raises GameError if one is illegal.
-        """
     def alpha_beta(self, state: State, *, depth: int, seed: int, game: int = 0) -> AlphaBeta:
         """The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH) and counting material there.
 

@@ -10,7 +10,7 @@ import pytest
 
 from cluster_for_tests import checkpoint_of, task_of
 from ray_for_tests import FakeActor, FakeConnection, node_of, selfplay_on
-from zerosum.base.errors import RunError, SettingsError
+from zerosum.base.errors import RunError
 from zerosum.cluster import read_events
 from zerosum.cluster import selfplay as selfplay_module
 from zerosum.cluster.actor import Report
@@ -210,12 +210,6 @@ def test_actors_are_told_when_to_resign(tmp_path: Path) -> None:
     connection = FakeConnection(node_of("a", cpus=1))
     selfplay_on(connection, tmp_path, task={"config": config, "resignation": resignation}).play(0.2)
     assert {orders.resigns_below for orders in connection.actors[0].orders} == {-0.75}
-
-
-def test_actors_have_no_archive(tmp_path: Path) -> None:
-    config = SelfplayConfig(games_per_worker=4, archive_share=0.5)
-    with pytest.raises(SettingsError, match="archive_share is 0.5, but workers in other processes"):
-        selfplay_on(FakeConnection(), tmp_path, task={"config": config})
 
 
 def test_a_fake_actor_is_asked_again_and_again(tmp_path: Path) -> None:

@@ -174,12 +174,6 @@ def test_a_deterministic_run_refuses_a_cluster(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_starts_in_the_archive_are_refused_before_the_directory_is_made(tmp_path: Path) -> None:
-    done = train(tmp_path / "run", "--steps", "20", "--set", "selfplay.archive_share=0.3", "--cluster", "local")
-    assert done.returncode == 2 and "selfplay.archive_share is 0.3" in done.stderr
-    assert not (tmp_path / "run").exists()
-
-
 def test_without_ray_a_sentence_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "ray" else found(name))

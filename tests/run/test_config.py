@@ -339,12 +339,6 @@ def test_material_in_searches_needs_a_count_of_material(tmp_path: Path) -> None:
         plan(tmp_path, make("connect4"), "connect4", asked=asked_settings(overrides=asked))
 
 
-def test_starts_in_the_archive_are_refused_where_workers_are_processes(tmp_path: Path) -> None:
-    asked = asked_settings(overrides=["selfplay.archive_share=0.5", "training.workers=processes"])
-    with pytest.raises(SettingsError, match=r"archive_share is 0.5, but workers in other processes"):
-        plan(tmp_path, make("connect4"), "connect4", asked=asked)
-
-
 def test_the_size_of_a_network_is_said_in_plain_words() -> None:
     shape = NetworkShape.of(make("connect4").spec)
     assert network_words(NetworkConfig(num_blocks=1, num_filters=8), shape).startswith("1 block x 8 filters, ")

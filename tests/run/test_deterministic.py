@@ -189,9 +189,9 @@ def test_a_position_of_the_alpha_beta_search_is_learned_from_once(tmp_path: Path
     assert samples <= positions <= samples + most_ahead
 
 
-def test_starts_from_the_archive_and_stages_repeat_after_a_kill(tmp_path: Path, kill: Kill) -> None:
-    """What they depend on, the newest games and the network's progress, is restored."""
-    asked = ("selfplay.archive_share=0.3", "selfplay.stages=8/16/0.25@0, 12/6/0.5@0.4")
+def test_stages_repeat_after_a_kill(tmp_path: Path, kill: Kill) -> None:
+    """What they depend on, the network's progress, is restored."""
+    asked = ("selfplay.stages=8/16/0.25@0, 12/6/0.5@0.4",)
     go_on(tmp_path / "whole", *asked)
     die(tmp_path / "run", kill, "step", 2 * 16, *asked)
     assert load_checkpoint(tmp_path / "run").info.step >= 12

@@ -137,15 +137,6 @@ def test_processes_resign_by_the_threshold_of_the_run(game: str) -> None:
     assert 10 < len(taken) < 2000
 
 
-def test_processes_have_no_archive(game: str) -> None:
-    task = new_task(game, FinishedLog())
-    task = dataclasses.replace(task, config=dataclasses.replace(task.config, archive_share=0.25))
-    info = CheckpointInfo.describe(make(game).spec, NETWORK, step=5)
-    checkpoint = Checkpoint(info, initial_weights(NETWORK, info.shape, seed=0))
-    with pytest.raises(SettingsError, match="archive_share is 0.25, but workers in other processes"):
-        SelfplayProcesses(task, checkpoint, game=game, num_workers=2)
-
-
 def test_running_games_are_dealt_out_and_go_on(game: str) -> None:
     before = FinishedLog()
     worker = SelfplayWorker(new_task(game, before))

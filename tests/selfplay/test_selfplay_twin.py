@@ -66,7 +66,6 @@ def drawn(rng: random.Random) -> dict[str, Any]:
         full_search_share=rng.choice([0.25, 0.6, 1.0]),
         fast_simulations=rng.choice([1, 5]),
         stages=rng.choice(["", "3/9/0.4@0, 7/2/0.7@0.4"]),
-        archive_share=rng.choice([0.0, 0.4]),
         resign_false_positives=rng.choice([None, 0.3]),
         resign_played_out_share=0.5,
     )
@@ -149,5 +148,4 @@ def test_openings_are_drawn_move_by_move(name: str) -> None:
             state = ahead[1]
         expected = [packed_ply(game_id, index, move) for index, move in enumerate(moves)]
         assert game.draw_opening(start, num_plies, 5, game_id) == (state, expected)
-        assert game.play_opening(start, [move.action for move in moves], game_id) == (state, expected)
     assert num_cut or name not in ("tictactoe", "connect4")

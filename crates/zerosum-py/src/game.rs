@@ -291,25 +291,6 @@ impl Game {
         Ok((State { inner, line }, packed_openings(py, game_id, moves)?))
     }
 
-    /// Begin a game with these moves: the state after them, and the moves, packed as by `draw_opening`.
-    ///
-    /// Raises GameError if one is illegal.
-    fn play_opening<'py>(
-        &self,
-        py: Python<'py>,
-        state: &State,
-        actions: Vec<Action>,
-        game_id: u64,
-    ) -> PyResult<(State, Bound<'py, PyList>)> {
-        let mut state = State { inner: state.inner.clone(), line: state.line.clone() };
-        let mut moves = Vec::with_capacity(actions.len());
-        for action in actions {
-            moves.push((action, self.at(&state, |position| position.player())?));
-            state = self.play(py, &state, action.into())?;
-        }
-        Ok((state, packed_openings(py, game_id, moves)?))
-    }
-
     /// The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH) and counting material there.
     ///
     /// Equally good moves are ordered by the material that they gain at once, then by a draw keyed (seed, game, plies).

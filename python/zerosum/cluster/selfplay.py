@@ -41,7 +41,6 @@ from zerosum.replay import GameRecord
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.journal import game_entries
 from zerosum.selfplay import SelfplayCounts, SelfplayTask
-from zerosum.selfplay.archive import require_no_archive
 from zerosum.selfplay.worker import num_trees
 from zerosum.selfplay.worker_process import pack_weights
 
@@ -89,11 +88,7 @@ class ClusterSelfplay:
             directory: The run directory, for the files of the status.
             evaluator: How an actor evaluates the network, on the devices that Ray gives to it.
             report: Gets a sentence about each event.
-
-        Raises:
-            SettingsError: games are to begin in the archive, which actors do not have.
         """
-        require_no_archive(task.config.archive_share)
         assert is_named(task.game, game), f"{game} is not {task.game.spec.full_name}, which the network has learned"
         self._task, self._config, self._connection, self._game = task, config, connection, game
         self._store, self._evaluator, self._say = store, evaluator, report

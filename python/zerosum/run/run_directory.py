@@ -45,8 +45,6 @@ from zerosum.network.checkpoint import (
 from zerosum.network.growing import growth_obstacle
 from zerosum.replay.shards import read_manifest
 from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config, require_material
-from zerosum.run.workers import plays_in_processes
-from zerosum.selfplay.archive import require_no_archive
 
 LOCK = "holder.lock"
 """The file that a process locks while it holds a run."""
@@ -193,8 +191,6 @@ def plan(
     if config.training.device != "auto":
         torch_device(config.training.device)
     backend_of(config.training.evaluator)
-    if plays_in_processes(config, game):
-        require_no_archive(config.selfplay.archive_share)
     return config
 
 

@@ -46,7 +46,6 @@ from zerosum.run.measures import Measures, progress_line
 from zerosum.run.workers import measured, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
 from zerosum.selfplay.alpha_beta import depth_at, light_weight, weight_of
-from zerosum.selfplay.archive import ARCHIVED_GAMES, Archive
 from zerosum.selfplay.effort import PROGRESS, PlayingNetwork
 from zerosum.selfplay.resignation import Resignation, new_resignation, num_games_to_learn_from
 from zerosum.selfplay.worker import num_trees
@@ -204,7 +203,6 @@ class SelfplayTraining:
             num_staggered=num_workers * num_trees(num_games) if staggers else 0,
             game_ids=itertools.count(first_game_id),
             network=lambda: self._playing,
-            archive=Archive(self._store.recent(num_games=ARCHIVED_GAMES) if config.selfplay.archive_share else ()),
             resignation=self._resignation,
         )
         # A deterministic run begins its games in flight anew.

@@ -38,7 +38,6 @@ from zerosum.run.initial_network import allow_network
 from zerosum.run.record_training import RecordTraining, require_games
 from zerosum.run.run_directory import hold, plan, stopped_by_request, write_config
 from zerosum.run.selfplay_training import SelfplayTraining
-from zerosum.selfplay.archive import require_no_archive
 from zerosum.storage import mirrored, require_store
 
 Report = Callable[[str], None]
@@ -145,7 +144,6 @@ def _require_cluster(config: RunConfig, cluster: str) -> None:
             f"no other process can load {config.game.removeprefix(OBJECT)}: for a cluster, name a class in a file,"
             " path.py:Class."
         )
-    require_no_archive(config.selfplay.archive_share)
     require_ray()
     require_answer(cluster)
 

@@ -54,13 +54,6 @@ class SelfplayConfig:
         8, "largest number of random moves at the beginning; each number from 1 is equally likely", low=1, high=65535
     )
 
-    archive_share: float = setting(
-        0.0,
-        "share of games that begin at a random position of one of the run's newest 1,000 games, in place of an opening"
-        " (Go-Exploit, arXiv 2302.12359; paper: 0); only with threads (training.workers), not on a cluster",
-        low=0.0,
-        high=1.0,
-    )
     full_search_share: float = setting(
         0.25,
         "share of moves that are searched in full, with noise, and learned from; the other moves get"

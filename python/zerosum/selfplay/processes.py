@@ -35,7 +35,6 @@ from zerosum.replay import GameHeader, GameRecord
 from zerosum.replay.journal import EndEntry, Entry, PlyEntry, game_entries, read_entries
 from zerosum.replay.records import RunningGame, packed_ply
 from zerosum.selfplay import worker_process
-from zerosum.selfplay.archive import require_no_archive
 from zerosum.selfplay.worker import SelfplayCounts, SelfplayTask
 from zerosum.selfplay.worker_process import (
     COUNTS,
@@ -79,11 +78,7 @@ class SelfplayProcesses:
         evaluator and the network's step stay unused: each worker makes its own evaluator, as backend, device and
         precision say; of several GPUs each worker takes one, in turn. `report` gets a sentence for each worker that is
         replaced.
-
-        Raises:
-            SettingsError: games are to begin in the archive, which the workers do not have.
         """
-        require_no_archive(task.config.archive_share)
         assert is_named(task.game, game), f"{game} is not {task.game.spec.full_name}, which the network has learned"
         self._log, self._report, self._resignation = task.log, report, task.resignation
         self._threshold = None if task.resignation is None else task.resignation.threshold

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from zerosum._core import GamesInFlight, uniform
@@ -20,7 +20,6 @@ from zerosum.games.rules import drawn_start, measure_game
 from zerosum.replay.records import GameHeader, GameRecord, PackedPly, PlyFlag, RunningGame
 from zerosum.search import SearchConfig, new_search
 from zerosum.selfplay.alpha_beta import AlphaBetaGame, depth_at
-from zerosum.selfplay.archive import Archive, ArchivedPosition, begins_in_archive
 from zerosum.selfplay.config import SelfplayConfig
 from zerosum.selfplay.effort import PlayingNetwork
 from zerosum.selfplay.material import seeing_material
@@ -81,8 +80,6 @@ class SelfplayTask:
     """Games with lower numbers begin at any stage of a game, by random moves: `SelfplayConfig.stagger_starts`."""
     network: Callable[[], PlayingNetwork] = PlayingNetwork
     """The network that the evaluator runs now."""
-    archive: Archive = field(default_factory=Archive)
-    """Finished games, for `SelfplayConfig.archive_share`."""
     resignation: Resignation | SentThreshold | None = None
     """The threshold of resignations; None for none (`new_resignation`)."""
 
@@ -283,8 +280,6 @@ class SelfplayWorker:
         record = self._task.log.finish_game(header.game_id, outcome=outcome, ending=ending)
         if self._task.resignation is not None:
             self._task.resignation.take(record)
-        if self._task.config.archive_share:
-            self._task.archive.add(record)
         self._ended.append(record)
         self.counts.games += 1
 
@@ -305,29 +300,10 @@ class SelfplayWorker:
                 num_opening_plies = sum(PlyFlag.OPENING in ply.flags for ply in running.plies)
                 return running.header, num_opening_plies
         header = self._task.new_header()
-        archived = self._archived_position(header.game_id)
-        if archived is None:
-            state, opening = self._opening(header)
-        else:
-            header = replace(header, start=archived.start)
-            state, opening = self._archived_opening(header, archived.actions)
+        state, opening = self._opening(header)
         self._task.log.start_game(header, opening)
         self._search.reset(tree, state)
         return header, state.plies
-
-    def _archived_position(self, game_id: int) -> ArchivedPosition | None:
-        """The position of an earlier game at which a new one begins; None for the beginning of the game."""
-        task = self._task
-        if game_id < task.num_staggered or not begins_in_archive(
-            task.config.archive_share, seed=task.seed, game_id=game_id
-        ):
-            return None
-        return task.archive.draw(seed=task.seed, game_id=game_id)
-
-    def _archived_opening(self, header: GameHeader, actions: Sequence[int]) -> tuple[State, Sequence[PackedPly]]:
-        """The position after the moves of an earlier game, and these moves."""
-        game = self._task.game
-        return game.play_opening(start_state(game, header.start), actions, header.game_id)
 
     def _opening(self, header: GameHeader) -> tuple[State, Sequence[PackedPly]]:
         """The position of a new game's first search, and the random moves before it, if it has any."""
