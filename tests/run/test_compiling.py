@@ -12,7 +12,7 @@ from zerosum.network import Checkpoint, CheckpointInfo, initial_weights
 from zerosum.run.config import new_config
 from zerosum.run.selfplay_training import SelfplayTraining
 from zerosum.selfplay import SelfplayThreads
-from zerosum.selfplay.effort import PlayingNetwork
+from zerosum.selfplay.playing_network import PlayingNetwork
 
 GAME = make("tictactoe")
 CONFIG = new_config(GAME, "tictactoe", overrides=["training.steps=100", "network.num_blocks=1"])

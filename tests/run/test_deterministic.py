@@ -189,16 +189,6 @@ def test_a_position_of_the_alpha_beta_search_is_learned_from_once(tmp_path: Path
     assert samples <= positions <= samples + most_ahead
 
 
-def test_stages_repeat_after_a_kill(tmp_path: Path, kill: Kill) -> None:
-    """What they depend on, the network's progress, is restored."""
-    asked = ("selfplay.stages=8/16/0.25@0, 12/6/0.5@0.4",)
-    go_on(tmp_path / "whole", *asked)
-    die(tmp_path / "run", kill, "step", 2 * 16, *asked)
-    assert load_checkpoint(tmp_path / "run").info.step >= 12
-    go_on(tmp_path / "run")
-    assert_same(tmp_path / "run", tmp_path / "whole")
-
-
 @pytest.mark.parametrize("place", [1, 2, 3, 8, 13, 24])
 def test_a_polite_kill_in_a_phase_of_learning_adds_no_row(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int

@@ -27,7 +27,7 @@ from zerosum.run.generation import GenerationSettings, generate_games
 from zerosum.run.held_out import HeldOutFile, measure
 from zerosum.run.record_training import RecordTraining, _Schedule
 from zerosum.run.training import train
-from zerosum.selfplay.effort import PROGRESS
+from zerosum.selfplay.playing_network import PROGRESS
 
 GAME = "connect4"
 SETTINGS = (
@@ -291,7 +291,7 @@ def test_such_a_network_starts_self_play(records: Path, tmp_path: Path) -> None:
     assert any("positions: dev" in line for line in said)
     newest, _ = load_newest(run / "checkpoints")
     assert newest is not None and newest.info.step == 76
-    assert newest.info.training[PROGRESS] == 1.0, "stages of self-play do not begin again"
+    assert newest.info.training[PROGRESS] == 1.0, "the stages of selfplay.alphabeta do not begin again"
 
 
 def test_masked_and_unmasked_learn(records: Path, tmp_path: Path) -> None:

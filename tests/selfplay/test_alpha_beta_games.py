@@ -14,7 +14,7 @@ from zerosum.replay.records import PlyFlag
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig
 from zerosum.selfplay.alpha_beta import depth_at
-from zerosum.selfplay.effort import PlayingNetwork
+from zerosum.selfplay.playing_network import PlayingNetwork
 from zerosum.selfplay.worker import MemoryLog, SelfplayTask, SelfplayWorker
 
 SEED = 5

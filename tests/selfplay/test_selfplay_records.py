@@ -18,7 +18,7 @@ from zerosum.games.rules import Leaves
 from zerosum.replay.records import GameHeader, GameRecord, PlyFlag
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import with_room
-from zerosum.selfplay.effort import PlayingNetwork
+from zerosum.selfplay.playing_network import PlayingNetwork
 from zerosum.selfplay.worker import SelfplayWorker
 
 

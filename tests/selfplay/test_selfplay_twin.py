@@ -20,7 +20,7 @@ from zerosum.games.rules import Leaves
 from zerosum.replay.records import GameRecord, packed_ply
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask, worker
-from zerosum.selfplay.effort import PlayingNetwork
+from zerosum.selfplay.playing_network import PlayingNetwork
 from zerosum.selfplay.resignation import RESIGNATION, new_resignation
 from zerosum.selfplay.worker import SelfplayWorker
 
@@ -65,7 +65,6 @@ def drawn(rng: random.Random) -> dict[str, Any]:
         opening_plies=rng.choice([1, 6]),
         full_search_share=rng.choice([0.25, 0.6, 1.0]),
         fast_simulations=rng.choice([1, 5]),
-        stages=rng.choice(["", "3/9/0.4@0, 7/2/0.7@0.4"]),
         resign_false_positives=rng.choice([None, 0.3]),
         resign_played_out_share=0.5,
     )

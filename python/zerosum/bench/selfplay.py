@@ -37,13 +37,12 @@ def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[s
     num_games = config.selfplay.games_per_worker
     best, alone = evaluator_alone(game, config)
     slice_s = seconds / (6 * ROUNDS)
-    effort = config.selfplay.efforts(config.search).at(0.0)
     settings = {
         **network_settings(config),
         "workers": f"{workers} {'processes' if in_processes else 'threads'}",
         "games_per_worker": num_games,
-        "num_simulations": effort.num_simulations,
-        "full_search_share": effort.full_search_share,
+        "num_simulations": config.search.num_simulations,
+        "full_search_share": config.selfplay.full_search_share,
     }
     with Busy(workers) as busy, Playing(game, config) as playing:
         busy.rate(alone, seconds=0)

@@ -34,9 +34,11 @@ def bench_simulated_selfplay(
     game = configured_game(game, config)
     games = config.selfplay.games_per_worker or GAMES
     config = changed(config, {"selfplay": {"games_per_worker": games}})
-    effort = config.selfplay.efforts(config.search).at(0.0)
     settings = {"evaluator": evaluator, "workers": num_selfplay_workers(config), "games_per_worker": games}
-    settings |= {"num_simulations": effort.num_simulations, "full_search_share": effort.full_search_share}
+    settings |= {
+        "num_simulations": config.search.num_simulations,
+        "full_search_share": config.selfplay.full_search_share,
+    }
     with Playing(game, config, evaluator=SimulatedEvaluator(device), is_staggered=True) as play:
         play.evaluation_rate(seconds=seconds / 4)
         rates = [play.evaluation_rate(seconds=0.75 * seconds / ROUNDS) for _ in range(ROUNDS)]

@@ -124,8 +124,7 @@ def _play(config: RunConfig, game: Rules, *, seconds: float) -> _Played:
     records = [record for record in (*ended, *in_flight) if record.num_plies]
     flags = np.concatenate([record.plies["flags"] for record in records])
     share = (flags & PlyFlag.FULL_SEARCH != 0).sum() / (flags & PlyFlag.OPENING == 0).sum()
-    effort = config.selfplay.efforts(config.search).at(0.0)  # of the network that was measured
-    a_ply = share * effort.num_simulations + (1 - share) * effort.fast_simulations
+    a_ply = share * config.search.num_simulations + (1 - share) * config.selfplay.fast_simulations
     return _Played(records, counts, float(a_ply * counts.plies))
 
 

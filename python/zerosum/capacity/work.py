@@ -53,11 +53,11 @@ def searched_plies(config: RunConfig, game: Rules) -> float:
 def work_of(config: RunConfig, game: Rules, numbers: Assumptions) -> Work:
     """The work of a run with these settings."""
     selfplay, shape = config.selfplay, NetworkShape.of(game.spec)
-    effort, plies = selfplay.efforts(config.search).mean, numbers.plies
+    plies, share = numbers.plies, selfplay.full_search_share
     # The first position after an opening is always searched in full.
-    full = effort.full_search_share * plies + selfplay.opening_share * (1 - effort.full_search_share)
+    full = share * plies + selfplay.opening_share * (1 - share)
     fast = max(plies - full, 0.0)
-    simulations = numbers.new_simulations * (full * effort.num_simulations + fast * effort.fast_simulations)
+    simulations = numbers.new_simulations * (full * config.search.num_simulations + fast * selfplay.fast_simulations)
     strength = config.strength
     rates = 1 + (strength.solved_positions > 0 and game.spec.name in solved_games())
     num_weights = num_parameters(config.network, shape)

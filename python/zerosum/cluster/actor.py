@@ -30,7 +30,7 @@ from zerosum.replay import GameRecord
 from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import RunningGame
 from zerosum.selfplay import MemoryLog, SelfplayCounts, SelfplayTask, SelfplayThreads
-from zerosum.selfplay.effort import PlayingNetwork
+from zerosum.selfplay.playing_network import PlayingNetwork
 from zerosum.selfplay.resignation import sent_threshold
 from zerosum.selfplay.worker import num_trees
 from zerosum.selfplay.worker_process import PlayTask, checkpoint_of, public_class

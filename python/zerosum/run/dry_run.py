@@ -80,7 +80,7 @@ def _words(found: Forecast, config: RunConfig, game: Rules) -> str:
         return f"Estimate: {found}."
     steps = seconds / (found.seconds / found.steps)
     positions = steps * config.learner.batch_size / config.learner.samples_per_position
-    games = positions / (measure_game(game).plies * config.selfplay.efforts(config.search).mean.full_search_share)
+    games = positions / (measure_game(game).plies * config.selfplay.full_search_share)
     return (
         f"Estimate: at {found.evaluations_per_second:,.0f} evaluations and {found.samples_per_second:,.0f} samples a"
         f" second, as measured here now, about {steps:,.0f} learner steps, {positions:,.0f} positions and {games:,.0f}"

@@ -77,7 +77,7 @@ def duration(seconds: float) -> str:
 
 def evaluations_per_position(config: RunConfig) -> float:
     """Largest number of evaluations by self-play for each recorded position."""
-    return evaluations_per_ply(config) / config.selfplay.efforts(config.search).mean.full_search_share
+    return evaluations_per_ply(config) / config.selfplay.full_search_share
 
 
 def measure(

@@ -33,7 +33,7 @@ from zerosum.run.learning import RunLearner, open_checkpoint
 from zerosum.run.measures import Measures
 from zerosum.run.metrics import MetricsRow
 from zerosum.run.run_directory import RECORDS
-from zerosum.selfplay.effort import PROGRESS
+from zerosum.selfplay.playing_network import PROGRESS
 
 SAMPLE_EVALUATIONS = 3
 """Cost of learning from a sample, forward and backward, in evaluations. Rating games take a share of the total."""

@@ -46,7 +46,7 @@ from zerosum.run.measures import Measures, progress_line
 from zerosum.run.workers import measured, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
 from zerosum.selfplay.alpha_beta import depth_at, light_weight, weight_of
-from zerosum.selfplay.effort import PROGRESS, PlayingNetwork
+from zerosum.selfplay.playing_network import PROGRESS, PlayingNetwork
 from zerosum.selfplay.resignation import Resignation, new_resignation, num_games_to_learn_from
 from zerosum.selfplay.worker import num_trees
 from zerosum.storage import Mirror
@@ -439,16 +439,10 @@ class SelfplayTraining:
             self._uncompiled = None
 
     def _report_stage(self, before: PlayingNetwork) -> None:
-        """Report that another search plays, or that searches have another effort, than with the network before."""
+        """Report that another search plays than with the network before."""
         stages = self._config.selfplay.alphabeta
         if (depth := depth_at(stages, self._playing.progress)) != depth_at(stages, before.progress):
             self._report(f"      from now on {_player_words(depth)} self-play's games")
-        efforts = self._config.selfplay.efforts(self._config.search)
-        if (effort := efforts.at(self._playing.progress)) != efforts.at(before.progress):
-            self._report(
-                f"      from now on {effort.full_search_share:.0%} of self-play's searches have"
-                f" {effort.num_simulations} simulations and the others {effort.fast_simulations}"
-            )
 
     def _judge(self) -> None:
         """Let the newest saved network try for self-play's place, if the run has a gate."""

@@ -106,7 +106,7 @@ def most_games(config: RunConfig, game: Rules, calibration: Calibration) -> int:
     def num_expected(evaluations_per_second: float) -> float:
         if training.minutes is None:
             positions = (training.steps or 0) * learner.batch_size / learner.samples_per_position
-            return positions / (plies * selfplay.efforts(config.search).mean.full_search_share)
+            return positions / (plies * selfplay.full_search_share)
         # The measured rate is per core.
         num_cores = 1 if training.clock == "cpu" else num_workers
         return 60 * training.minutes * num_cores * evaluations_per_second / (plies * evaluations_per_ply(config))
@@ -132,7 +132,7 @@ def most_productive(config: RunConfig, game: Rules, calibration: Calibration) ->
     training, plies = config.training, measure_game(game).plies
     seconds, evaluations = 60 * (training.minutes or 0), plies * evaluations_per_ply(config)
     positions = (training.steps or 0) * config.learner.batch_size / config.learner.samples_per_position
-    needed = positions / (plies * config.selfplay.efforts(config.search).mean.full_search_share)
+    needed = positions / (plies * config.selfplay.full_search_share)
     fixed = config.selfplay.num_workers
 
     def in_flight(pair: tuple[int, int]) -> int:
@@ -151,7 +151,8 @@ def most_productive(config: RunConfig, game: Rules, calibration: Calibration) ->
 
 def evaluations_per_ply(config: RunConfig) -> float:
     """Largest mean number of evaluations per ply of self-play."""
-    return config.selfplay.efforts(config.search).mean.simulations_per_ply + 1
+    share = config.selfplay.full_search_share
+    return share * config.search.num_simulations + (1 - share) * config.selfplay.fast_simulations + 1
 
 
 def new_selfplay(

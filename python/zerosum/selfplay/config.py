@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from zerosum.base.settings import check, setting
-from zerosum.search import SearchConfig
 from zerosum.selfplay.alpha_beta import depth_stages
-from zerosum.selfplay.effort import Effort, EffortPlan, effort_stages
 from zerosum.selfplay.material import material_stages
 
 
@@ -62,12 +60,6 @@ class SelfplayConfig:
         high=1.0,
     )
     fast_simulations: int = setting(16, "simulations per move that is not searched in full", low=1, high=1 << 24)
-    stages: str = setting(
-        "",
-        "search.num_simulations, fast_simulations and full_search_share of self-play that change during the run, as"
-        " FULL/FAST/SHARE@BUDGET: '64/12/0.33@0, 100/20/0.25@0.4' changes them once 40 % of the budget are used; ''"
-        " for the three settings from beginning to end (compare KataGo, which begins with few visits; paper: '')",
-    )
     material: str = setting(
         "",
         "weight of the material in the value of a leaf of self-play's searches, as WEIGHT@BUDGET: '0.8@0, 0.4@0.15,"
@@ -100,11 +92,5 @@ class SelfplayConfig:
 
     def __post_init__(self) -> None:
         check(self, "selfplay")
-        effort_stages(self.stages)
         material_stages(self.material)
         depth_stages(self.alphabeta)
-
-    def efforts(self, search: SearchConfig) -> EffortPlan:
-        """The effort of searches over the budget."""
-        effort = Effort(search.num_simulations, self.fast_simulations, self.full_search_share)
-        return EffortPlan.of(effort, self.stages)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from zerosum._core import GamesInFlight, uniform
@@ -19,10 +19,11 @@ from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import drawn_start, measure_game
 from zerosum.replay.records import GameHeader, GameRecord, PackedPly, PlyFlag, RunningGame
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.config import with_room
 from zerosum.selfplay.alpha_beta import AlphaBetaGame, depth_at
 from zerosum.selfplay.config import SelfplayConfig
-from zerosum.selfplay.effort import PlayingNetwork
 from zerosum.selfplay.material import seeing_material
+from zerosum.selfplay.playing_network import PlayingNetwork
 from zerosum.selfplay.resignation import RESIGNATION, Resignation, SentThreshold
 
 
@@ -139,10 +140,10 @@ class SelfplayWorker:
         assert task.config.games_per_worker is not None, "the run has measured it"
         self._batch_size = task.config.games_per_worker
         self._num_trees = num_trees(self._batch_size)
-        # The trees of many games need more memory than one search, if each is to have its simulations.
-        self._efforts = task.config.efforts(task.search)
         self._evaluator = seeing_material(task.evaluator, task.config.material, lambda: task.network().progress)
-        search = self._efforts.with_room(task.game, task.search, self._num_trees)
+        # The trees of many games need more memory than one search, if each is to have its simulations.
+        most = replace(task.search, num_simulations=max(task.search.num_simulations, task.config.fast_simulations))
+        search = replace(task.search, memory_mib=with_room(task.game, most, self._num_trees).memory_mib)
         self._search = new_search(task.game, search, num_trees=self._num_trees)
         self._in_flight = GamesInFlight(
             self._search,
@@ -242,9 +243,8 @@ class SelfplayWorker:
 
     def _next_search(self) -> tuple[int, int, float, int]:
         """What searches that begin now are given: simulations of full and of other ones, share of full ones, step."""
-        network = self._task.network()
-        effort = self._efforts.at(network.progress)
-        return effort.num_simulations, effort.fast_simulations, effort.full_search_share, network.step
+        search, config = self._task.search, self._task.config
+        return search.num_simulations, config.fast_simulations, config.full_search_share, self._task.network().step
 
     def _play_finished(self) -> None:
         """Play and record the moves that finished searches decide; start other games where one is over."""

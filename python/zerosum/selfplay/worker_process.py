@@ -39,7 +39,7 @@ from zerosum.replay.journal import end_entry, parse_journal, ply_entries, start_
 from zerosum.replay.records import PackedPly, RunningGame
 from zerosum.search import SearchConfig
 from zerosum.selfplay.config import SelfplayConfig
-from zerosum.selfplay.effort import PROGRESS, PlayingNetwork
+from zerosum.selfplay.playing_network import PROGRESS, PlayingNetwork
 from zerosum.selfplay.resignation import SentThreshold, sent_threshold
 from zerosum.selfplay.worker import MemoryLog, SelfplayTask, SelfplayWorker
 

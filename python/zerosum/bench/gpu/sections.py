@@ -153,13 +153,12 @@ def _selfplay(
 ) -> Iterator[Figure]:
     games = config.selfplay.games_per_worker
     assert games is not None
-    effort = config.selfplay.efforts(config.search).at(0.0)
     about = {
         **network_settings(config),
         "workers_are": "default" if number is None else "set",
         "workers": num_selfplay_workers(config),
         "games_per_worker": games,
-        "num_simulations": effort.num_simulations,
+        "num_simulations": config.search.num_simulations,
     }
     evaluator = trial.evaluator(name, game, config, batch_size=games)
     with Playing(game, config, evaluator=evaluator, is_staggered=True) as play:
