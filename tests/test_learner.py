@@ -20,7 +20,6 @@ from batches_for_tests import legal_mask_of, policies_of
 from zerosum.base.errors import SettingsError
 from zerosum.games import make
 from zerosum.learner import (
-    LAST_WEIGHTS,
     Learner,
     LearnerConfig,
     grown_state,
@@ -102,16 +101,15 @@ def entropy(probabilities: np.ndarray) -> np.ndarray:
 
 def test_weights_arrive_in_another_process_as_they_are() -> None:
     """Torch keeps kernels in channels-last memory, and their bytes were once sent as they lay."""
-    for average_steps in (0, 3):
-        learner = new_learner(replace(PLAIN, average_steps=average_steps))
-        learner.step(BATCH, progress=0.0)
-        weights = learner.weights()
-        turned = {name: np.asfortranarray(weight) for name, weight in weights.items()}
-        info = CheckpointInfo.describe(GAME.spec, SMALL, step=7)
-        for sent in (weights, turned):
-            found = checkpoint_of(pack_weights(Checkpoint(info=info, weights=sent)), GAME)
-            assert found.info.step == 7
-            assert_same(found.weights, weights)
+    learner = new_learner()
+    learner.step(BATCH, progress=0.0)
+    weights = learner.weights()
+    turned = {name: np.asfortranarray(weight) for name, weight in weights.items()}
+    info = CheckpointInfo.describe(GAME.spec, SMALL, step=7)
+    for sent in (weights, turned):
+        found = checkpoint_of(pack_weights(Checkpoint(info=info, weights=sent)), GAME)
+        assert found.info.step == 7
+        assert_same(found.weights, weights)
 
 
 # ---- losses
@@ -387,7 +385,6 @@ SETTINGS = [
     ({}, {"ownership_weight": 3.0}),
     ({}, {"mask_illegal": False}),
     ({}, {"precision": "bf16"}),
-    ({}, {"average_steps": 2}),
 ]
 
 
@@ -405,20 +402,6 @@ def test_every_setting_acts(base: dict[str, Any], change: dict[str, Any]) -> Non
 def test_no_setting_is_forgotten() -> None:
     names = {field.name for field in dataclasses.fields(LearnerConfig)}
     assert names == OBEYED_BY_THE_RUN | ABOUT_SPEED | {name for _, change in SETTINGS for name in change}
-
-
-def test_the_average_is_that_of_the_weights_so_far() -> None:
-    """A plain mean at first, then one in which old weights fade; the learning itself goes on as without."""
-    plain, averaging = new_learner(), new_learner(replace(PLAIN, average_steps=2))
-    name = "stem.conv.weight"
-    mean = initial_weights(SMALL, SHAPE, seed=0)[name].astype(np.float64)
-    for step in range(1, 7):
-        assert plain.step(BATCH, progress=0.1) == averaging.step(BATCH, progress=0.1)
-        share = max(1 / 3, 1 / (1 + step))
-        mean = (1 - share) * mean + share * plain.weights()[name]
-        np.testing.assert_allclose(averaging.weights()[name], mean, atol=1e-6)
-    last = {path.rpartition("/")[0]: value for path, value in averaging.state().items() if path.endswith(LAST_WEIGHTS)}
-    assert_same(last, plain.weights())
 
 
 def test_the_learner_takes_as_many_threads_as_set() -> None:
@@ -478,12 +461,9 @@ def assert_same(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -
         np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
 
 
-@pytest.mark.parametrize("average_steps", [0, 3])
 @pytest.mark.parametrize("value_head", ["scalar", "wdl"])
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
-def test_resuming_from_a_checkpoint_changes_no_bit(
-    tmp_path: Path, optimizer: str, value_head: str, average_steps: int
-) -> None:
+def test_resuming_from_a_checkpoint_changes_no_bit(tmp_path: Path, optimizer: str, value_head: str) -> None:
     network = replace(SMALL, value_head=value_head, num_filters=12)
     config = replace(
         PLAIN,
@@ -491,7 +471,6 @@ def test_resuming_from_a_checkpoint_changes_no_bit(
         warmup_steps=5,
         schedule="steps",
         schedule_steps=(6,),
-        average_steps=average_steps,
     )
     learner = new_learner(config, network)
     for seed in range(4):
@@ -527,24 +506,23 @@ def corner_of(grown: np.ndarray, old: np.ndarray) -> np.ndarray:
     return grown[tuple(map(slice, old.shape))]
 
 
-@pytest.mark.parametrize("average_steps", [0, 3])
 @pytest.mark.parametrize("optimizer", ["adamw", "adam", "sgd"])
-def test_a_grown_network_goes_on_and_its_new_weights_learn(optimizer: str, average_steps: int) -> None:
+def test_a_grown_network_goes_on_and_its_new_weights_learn(optimizer: str) -> None:
     rate = 0.2 if optimizer == "sgd" else 0.01
-    config = replace(PLAIN, optimizer=optimizer, learning_rate=rate, average_steps=average_steps, weight_decay=0.0)
+    config = replace(PLAIN, optimizer=optimizer, learning_rate=rate, weight_decay=0.0)
     small = OWNERSHIP
     large = replace(small, num_blocks=2, num_filters=13)
     learner = new_learner(config, small)
     weights_after(learner, [make_batch(16, seed) for seed in range(5)])
     weights, state = learner.weights(), learner.state()
     grown = Learner(config, large, SHAPE, grown_weights(weights, large, SHAPE, seed=1), device="cpu")
-    new_state = grown_state(state, large, SHAPE, seed=1)
+    new_state = grown_state(state, large, SHAPE)
     grown.load_state(new_state, step_number=5)
     assert state.keys() <= new_state.keys() == grown.state().keys()
     assert_same(grown.state(), new_state)
     for name, value in state.items():
         np.testing.assert_array_equal(corner_of(new_state[name], value), value, err_msg=name)
-        if not name.endswith(f"/{LAST_WEIGHTS}") and value.ndim:
+        if value.ndim:
             assert np.count_nonzero(new_state[name]) == np.count_nonzero(value), name
     before = grown.weights()
     for name, weight in weights.items():
@@ -585,7 +563,7 @@ def captured(config: LearnerConfig = PLAIN, network: NetworkConfig = SMALL) -> L
     return learner
 
 
-VARIANTS = [{}, {"optimizer": "sgd"}, {"optimizer": "adam", "clip_norm": 0.5}, {"average_steps": 3, "clip_norm": 0.5}]
+VARIANTS = [{}, {"optimizer": "sgd"}, {"optimizer": "adam", "clip_norm": 0.5}]
 
 
 @pytest.mark.parametrize("changes", VARIANTS)
@@ -674,7 +652,7 @@ def cuda_learner(config: LearnerConfig) -> Learner:
 @ON_CUDA
 @pytest.mark.parametrize("changes", VARIANTS)
 def test_a_gpu_learns_as_a_cpu_does(changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """In float32, with captured steps, averaged weights and a state that is saved and loaded in between.
+    """In float32, with captured steps and a state that is saved and loaded in between.
 
     Adam moves a weight by the sign of a gradient, however small, so single weights may differ, but not many.
     """

@@ -84,7 +84,7 @@ def test_gradients_and_norms_are_those_of_one_device() -> None:
 
 @pytest.mark.parametrize("optimizer", ["adam", "adamw"])
 def test_steps_are_those_of_one_device(optimizer: str) -> None:
-    config = replace(CONFIG, optimizer=optimizer, clip_norm=0.5, average_steps=4)
+    config = replace(CONFIG, optimizer=optimizer, clip_norm=0.5)
     one = one_device(config)
     with two_devices(config) as two:
         assert two.targets == one.targets

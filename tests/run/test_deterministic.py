@@ -221,10 +221,9 @@ def test_a_used_up_run_goes_on_with_more(whole: Path, tmp_path: Path, kill: Kill
     assert_same(*runs)
 
 
-@pytest.mark.parametrize("average_steps", [0, 5])
-def test_a_growing_network_repeats(tmp_path: Path, kill: Kill, average_steps: int) -> None:
+def test_a_growing_network_repeats(tmp_path: Path, kill: Kill) -> None:
     """Also after kills just before and just after it grows, and between that and the next checkpoint."""
-    growing = ("network.growth=0x4@0,1x4@0.4,1x8@0.7", f"learner.average_steps={average_steps}")
+    growing = ("network.growth=0x4@0,1x4@0.4,1x8@0.7",)
     whole, run = tmp_path / "whole", tmp_path / "run"
     sizes = {0: "0x4", 6: "0x4", 12: "1x4", 18: "1x8", 24: "1x8"}
     said = list[str]()

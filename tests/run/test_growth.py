@@ -99,7 +99,7 @@ def test_every_backend_takes_the_grown_network(tmp_path: Path, backend: str) -> 
 
 def test_devices_that_learn_together_grow_together(tmp_path: Path) -> None:
     run, said = tmp_path / "run", list[str]()
-    devices = ["learner.num_devices=2", "training.device=cpu", "training.clock=cpu", "learner.average_steps=3"]
+    devices = ["learner.num_devices=2", "training.device=cpu", "training.clock=cpu"]
     train("tictactoe", run, overrides=[*GROWING, *devices], report=said.append)
     assert_grown(run)
     assert sum("has grown" in line for line in said) == 2

@@ -72,7 +72,5 @@ def work_of(config: RunConfig, game: Rules, numbers: Assumptions) -> Work:
         operations=num_operations(config.network, shape),
         game_bytes=plies * numbers.ply_bytes,
         network_bytes=4 * num_weights,
-        checkpoint_bytes=4
-        * num_weights
-        * (1 + STATE_SIZES[config.learner.optimizer] + bool(config.learner.average_steps)),
+        checkpoint_bytes=4 * num_weights * (1 + STATE_SIZES[config.learner.optimizer]),
     )

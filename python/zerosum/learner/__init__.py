@@ -11,5 +11,4 @@ from zerosum.learner.config import learning_rate as learning_rate
 from zerosum.learner.inputs import StepInputs as StepInputs
 from zerosum.learner.learner import Learner as Learner
 from zerosum.learner.report import StepReport as StepReport
-from zerosum.learner.state import LAST_WEIGHTS as LAST_WEIGHTS
 from zerosum.learner.state import grown_state as grown_state

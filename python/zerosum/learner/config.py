@@ -71,13 +71,6 @@ class LearnerConfig:
         low=0.01,
         high=1e3,
     )
-    average_steps: int = setting(
-        0,
-        "number of steps in the exponential moving average of the weights, which plays (Polyak and Juditsky 1992, as"
-        " Leela Chess Zero and KataGo do); 0 for the last weights, as in the paper",
-        low=0,
-        high=1 << 20,
-    )
     precision: Literal["auto", "bf16", "f32"] = setting(
         "auto", "'bf16' (autocast), 'f32', or 'auto': bf16 if the device supports it"
     )

@@ -29,7 +29,7 @@ from zerosum.learner.captured_step import CapturedStep, Record, record_on
 from zerosum.learner.config import LearnerConfig, batch_targets, learning_rate
 from zerosum.learner.inputs import InputSender, StepInputs
 from zerosum.learner.report import DeviceMeans, StepReport
-from zerosum.learner.state import LAST_WEIGHTS, NUM_STEPS
+from zerosum.learner.state import NUM_STEPS
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.heads import Head
 from zerosum.replay import Batch
@@ -80,7 +80,6 @@ class Learner:
         self._forward: Any = self._network if num_parts == 1 else _data_parallel(self._network)
         self._sender = InputSender(self._device, self._targets, masks_illegal=config.mask_illegal)
         self._optimizer = self._make_optimizer()
-        self._average = self._average_of(weights) if config.average_steps else None
         self._measures = [f"{head.name}_loss" for head in self._heads]
         self._measures += [name for head in self._heads for name in head.measures]
         self._num_slices = 1  # of a batch for which the memory does not suffice
@@ -131,7 +130,6 @@ class Learner:
             self._set_rate(rate)
             means_M = self._make_step(inputs)
             self.step_number += 1
-            self._add_to_average()
             return StepReport(rate, self._on_the_way(means_M))
 
     def _on_stream(self) -> Any:
@@ -290,11 +288,9 @@ class Learner:
         return float(getattr(self.config, head.loss_weight)) if head.loss_weight else 1.0
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
-        """A copy of the weights for playing: averaged ones if `average_steps` is above 0."""
+        """A copy of the weights."""
         self._finish()
-        if self._average is None:
-            return self._network.weights()
-        return {name: np.array(tensor.cpu().numpy()) for name, tensor in self._average.items()}
+        return self._network.weights()
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The optimiser's state by parameter. With `weights` and `step_number` it is the whole state of training."""
@@ -304,8 +300,6 @@ class Learner:
             for key, value in self._optimizer.state.get(parameter, {}).items():
                 if value is not None:
                     state[f"{name}/{key}"] = np.array(value.detach().float().cpu().numpy())
-        if self._average is not None:
-            state |= {f"{name}/{LAST_WEIGHTS}": weight for name, weight in self._network.weights().items()}
         return state
 
     def load_state(self, state: dict[str, NDArray[Any]], *, step_number: int) -> None:
@@ -315,17 +309,8 @@ class Learner:
         self._finish()
         self._captured, self._num_uncaptured = None, 0  # it has the addresses of another state
         parameters = dict(self._network.named_parameters())
-        last = {
-            path.removesuffix(f"/{LAST_WEIGHTS}"): value
-            for path, value in state.items()
-            if path.endswith(f"/{LAST_WEIGHTS}")
-        }
-        if last:
-            self._network.load_weights(last)
         for path, value in state.items():
             name, key = path.rsplit("/", 1)
-            if key == LAST_WEIGHTS:
-                continue
             parameter = parameters[name]
             if key == NUM_STEPS:
                 # One number, where torch's optimisers have it; a file has it as an array of one.
@@ -349,24 +334,6 @@ class Learner:
         for parameter in self._network.parameters():
             if self._optimizer.state[parameter].get("momentum_buffer") is None:
                 self._optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
-
-    def _average_of(self, weights: dict[str, NDArray[np.float32]]) -> dict[str, Tensor]:
-        """The average of the weights at its beginning, in the layout of the weights."""
-        import torch
-
-        state = self._network.state_dict()
-        return {name: torch.empty_like(state[name]).copy_(torch.tensor(weight)) for name, weight in weights.items()}
-
-    def _add_to_average(self) -> None:
-        """Move the average towards the weights, at first quickly, so that it forgets the initial weights."""
-        import torch
-
-        if self._average is None:
-            return
-        share = max(1 / (1 + self.config.average_steps), 1 / (1 + self.step_number))
-        with torch.no_grad():
-            state = self._network.state_dict()
-            torch._foreach_lerp_(list(self._average.values()), [state[name].float() for name in self._average], share)
 
     def _set_rate(self, rate: float) -> None:
         for group in self._optimizer.param_groups:

@@ -233,7 +233,7 @@ class RunLearner:
         self._drawer.forget()
         seed = int(np.random.SeedSequence((config.training.seed, number)).generate_state(1, np.uint64)[0])
         weights = grown_weights(smaller.weights(), network, shape, seed=seed)
-        state, step = grown_state(smaller.state(), network, shape, seed=seed), smaller.step_number
+        state, step = grown_state(smaller.state(), network, shape), smaller.step_number
         smaller.close()
         self._go_on_with(self._new_learner(network, weights, state, step_number=step))
         self._report(f"      At step {step:,} the network has grown to {network_words(network, shape)}.")
