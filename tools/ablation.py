@@ -90,7 +90,6 @@ def variants_of(defaults: RunConfig) -> dict[str, list[str]]:
         "random openings": ["selfplay.opening_share=0.3", "selfplay.opening_plies=10"],
         "Gumbel root, completed-Q targets": ["search.root_selection=gumbel", "search.policy_target=completed-q"],
         "completed-Q targets": ["search.policy_target=completed-q"],
-        "value: lambda 0.9": ["replay.value_lambda=0.9", "replay.search_value_weight=0"],
         "value: the outcome alone": ["replay.search_value_weight=0"],
         "value: the search alone": ["replay.search_value_weight=1"],
         "every move searched in full": ["selfplay.full_search_share=1"],

@@ -20,7 +20,7 @@ from zerosum.replay import ReplayConfig, ReplayWindow, Samples, make_batch
 from zerosum.replay import window as replay
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, policy_target
-from zerosum.replay.window import lambda_returns, needed, permuted, require_game, window_size
+from zerosum.replay.window import needed, permuted, require_game, returns_of, window_size
 
 
 def record_of(game_id, moves, *, outcome=1.0, players=None, targets=None, values=None, proven=(), start=""):
@@ -533,28 +533,23 @@ def test_values_flip_by_who_moves_not_by_ply():
         assert (samples.search_values[plies == ply] == values[ply]).all()
 
 
-@pytest.mark.parametrize("value_lambda", [0.0, 0.5, 1.0])
-def test_returns_reach_back_as_far_as_lambda_says(value_lambda: float):
-    """Against the forward view: a ply gives its own value the weight 1 - lambda and passes the rest on."""
-    players, values, outcome = [0, 0, 1, 1, 0, 1], [-0.5, -0.25, 0.25, 1.0, 0.5, 0.75], -1.0
-    record = record_of(0, [0, 1, 2, 3, 4, 5], outcome=outcome, players=players, values=values, proven=[3])
-    returns = lambda_returns(record, value_lambda=value_lambda)
+@given(
+    st.lists(st.tuples(st.integers(0, 1), st.sampled_from([-1.0, 0.0, 1.0]), st.booleans()), min_size=1, max_size=12),
+    st.sampled_from([-1.0, 0.0, 1.0]),
+)
+def test_a_return_is_the_outcome_or_what_was_proven_next(moves: list[tuple[int, float, bool]], outcome: float):
+    players, values, proven = (list(column) for column in zip(*moves, strict=True))
+    record = record_of(
+        0,
+        list(range(len(moves))),
+        outcome=outcome,
+        players=players,
+        values=values,
+        proven=[ply for ply, is_proven in enumerate(proven) if is_proven],
+    )
     signed = [value if player == 0 else -value for player, value in zip(players, values, strict=True)]
-    for ply in range(6):
-        expected, weight = 0.0, 1.0
-        for later in range(ply, 6):
-            own = 1.0 if later == 3 else 1 - value_lambda  # what is proven needs no outcome
-            expected += weight * own * signed[later]
-            weight *= 1 - own
-        assert returns[ply] == pytest.approx(expected + weight * outcome)
-
-
-def test_the_window_takes_the_returns():
-    window = ReplayWindow(ReplayConfig(value_lambda=0.5))
-    window.add(record_of(0, [0, 1], outcome=1.0, values=[0.5, -0.5]))
-    samples = window.sample(50, seed=0, step=0)
-    returns = dict(zip(np.diff(samples.action_offsets).tolist(), samples.returns.tolist(), strict=True))
-    assert returns == {0: 0.5 * 0.5 + 0.5 * 0.75, 1: -0.75}
+    for ply, found in enumerate(returns_of(record)):
+        assert found == next((signed[later] for later in range(ply, len(moves)) if proven[later]), outcome)
 
 
 def test_plies_count_to_the_end_whoever_moves_and_whatever_is_learned_from():
@@ -570,7 +565,7 @@ def test_plies_count_to_the_end_whoever_moves_and_whatever_is_learned_from():
     ("outcome", "value", "draws"), [(1.0, 0.0, [1, 1, 0]), (0.0, -1.0, [0, 0, 1]), (0.0, 0.0, [1] * 3)]
 )
 def test_a_draw_is_what_was_proven_or_else_the_outcome(outcome: float, value: float, draws: list[int]):
-    window = ReplayWindow(ReplayConfig(value_lambda=0.5))
+    window = ReplayWindow(ReplayConfig())
     window.add(record_of(0, [0, 1, 2], outcome=outcome, values=[0.25, value, 0.5], proven=[1]))
     samples = window.sample(60, seed=0, step=0)
     plies = np.diff(samples.action_offsets).tolist()

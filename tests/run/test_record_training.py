@@ -146,11 +146,10 @@ def test_a_position_without_an_evaluation_learns_the_result_alone() -> None:
 
 
 def test_returns_pass_over_positions_without_an_evaluation() -> None:
-    window = ReplayWindow(ReplayConfig(value_lambda=0.5))
+    window = ReplayWindow(ReplayConfig())
     window.add(record([None, 0.25, None], outcome=-1.0))
-    samples = window.sample(100, seed=1, step=1)
-    last, first = -1.0, 0.5 * -0.25 + 0.5 * -1.0  # for the first player
-    expected = np.array([first, -first, last], np.float32)
+    samples = window.sample(100, seed=0, step=0)
+    expected = np.array([-1, 1, -1], np.float32)
     assert samples.returns == pytest.approx(expected[np.diff(samples.action_offsets)])
 
 

@@ -94,7 +94,7 @@ class RecordSource:
 
     def held_out(self) -> dict[str, ReplayWindow]:
         """Windows of dev and test with the first `MOST_HELD_OUT_GAMES` games of each, whose returns are the results."""
-        config = replace(self._config, window_games=EVERY_GAME, value_lambda=1.0)
+        config = replace(self._config, window_games=EVERY_GAME)
         windows = {"dev": ReplayWindow(config), "test": ReplayWindow(config)}
         counts = dict.fromkeys(windows, 0)
         for record in self._games(self._seals):

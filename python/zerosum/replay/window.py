@@ -60,13 +60,6 @@ class ReplayConfig:
         high=1.0,
     )
 
-    value_lambda: float = setting(
-        1.0,
-        "lambda of TD(lambda): a ply's target is (1 - lambda) times the search's value plus lambda times the next"
-        " ply's target, which is the outcome after the last ply (paper: 1)",
-        low=0.0,
-        high=1.0,
-    )
     use_symmetries: bool = setting(
         True,
         "learn from a random image of each sample, if the game has symmetries (AlphaGo Zero: true; AlphaZero: false)",
@@ -180,7 +173,7 @@ class Samples:
     action_offsets: NDArray[np.int64]
     """[B + 1], sample b's moves are actions[action_offsets[b]:action_offsets[b + 1]]."""
     returns: NDArray[np.float32]
-    """[B], `lambda_returns` for the mover, in [-1, 1]: with lambda 1 the game's result, unless the ply was proven."""
+    """[B], `returns_of` for the mover, in [-1, 1]: the game's result, unless the ply or a later one was proven."""
     search_values: NDArray[np.float32]
     """[B], for the mover, in [-1, 1]; equal to the return if a record has no evaluation."""
     draws: NDArray[np.float32]
@@ -365,7 +358,7 @@ class ReplayWindow:
             self._blocks.append(_Block())
         units = round(self._weight_of(record) * _UNITS)
         assert 0 < units <= _UNITS, "weights are in (0, 1]"
-        num_added = self._blocks[-1].append(record, weight=units, value_lambda=self._config.value_lambda)
+        num_added = self._blocks[-1].append(record, weight=units)
         self._num_positions += num_added
         self._weight += num_added * units
         self._light_positions += num_added if units < _UNITS else 0
@@ -394,22 +387,19 @@ class ReplayWindow:
         self._light_positions -= units < _UNITS
 
 
-def lambda_returns(record: GameRecord, *, value_lambda: float) -> NDArray[np.float32]:
-    """[P], the value target of each ply, for the first player, from search values and the outcome.
+def returns_of(record: GameRecord) -> NDArray[np.float32]:
+    """[P], the value target of each ply, for the first player: the outcome, or the exact value of the next proven ply.
 
-    G(t) = (1 - lambda) * v(t) + lambda * G(t + 1), with the outcome after the last ply (Sutton and Barto,
-    Reinforcement Learning, section 12.1). A proven value is exact and independent of later moves. A ply without a value
-    (of an imported record) has the target of the next one.
+    A proven value is exact and independent of later moves.
     """
     plies = record.plies
-    values = np.where(plies["player"] == 0, plies["search_value"], -plies["search_value"]).tolist()
-    is_proven = (plies["flags"] & int(PlyFlag.PROVEN)).tolist()
-    is_unknown = _has_no_value(plies["flags"]).tolist()
-    following = record.outcome
-    for ply in range(len(values) - 1, -1, -1):
-        weight = 0.0 if is_proven[ply] else 1.0 if is_unknown[ply] else value_lambda
-        following = values[ply] = (1 - weight) * values[ply] + weight * following
-    return np.array(values, np.float32)
+    returns = np.full(len(plies), record.outcome, np.float32)
+    first = 0
+    for ply in np.flatnonzero(plies["flags"] & int(PlyFlag.PROVEN)):
+        value = plies["search_value"][ply]
+        returns[first : ply + 1] = value if plies["player"][ply] == 0 else -value
+        first = ply + 1
+    return returns
 
 
 def _has_no_value(flags: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -453,7 +443,7 @@ class _Block:
     def __len__(self) -> int:
         return self.rows.size
 
-    def append(self, record: GameRecord, *, weight: int, value_lambda: float) -> int:
+    def append(self, record: GameRecord, *, weight: int) -> int:
         """Add a game, whose positions have this weight in units, and return its number of positions."""
         sizes = np.diff(record.target_offsets)
         plies = np.flatnonzero(sizes)
@@ -464,11 +454,11 @@ class _Block:
         rows["start"] = len(self.starts) - 1
         rows["first_action"] = self.actions.size
         rows["ply"] = plies
-        returns = lambda_returns(record, value_lambda=value_lambda)[plies]
+        returns = returns_of(record)[plies]
         rows["return"] = np.where(record.plies["player"][plies] == 0, returns, -returns)
         is_unknown = _has_no_value(record.plies["flags"][plies])
         rows["search_value"] = np.where(is_unknown, rows["return"], record.plies["search_value"][plies])
-        rows["draw"] = 1 - np.abs(lambda_returns(record, value_lambda=1.0)[plies])
+        rows["draw"] = 1 - np.abs(returns)
         rows["plies_left"] = record.num_plies - plies
         rows["first_target"] = self.target_actions.size + record.target_offsets[plies]
         rows["num_targets"] = sizes[plies]
