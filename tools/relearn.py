@@ -123,7 +123,7 @@ def relearn(config: RunConfig, games: Sequence[GameRecord]) -> Relearned:
     if not held_out.num_positions or num_positions < config.learner.batch_size:
         raise SettingsError(f"the run has {len(games)} games with {num_positions} positions: too few to hold some out.")
     begun = time.process_time()
-    whole = config.network.at(1.0)
+    whole = config.network
     weights = initial_weights(whole, shape, seed=config.training.seed)
     learner = Learner(config.learner, whole, shape, weights, device=config.training.device)
     least_positions = min(config.training.min_positions, LATEST_START * num_positions)

@@ -50,12 +50,9 @@ def test_a_training_on_a_local_cluster(tmp_path: Path) -> None:
     run = tmp_path / "run"
     url = (tmp_path / "store").as_uri()
     words = ["--cluster", "local", "--verify", "--set", "cluster.cpus_per_actor=1", "--store", url]
-    words += ["--set", "network.growth=0x8@0, 1x8@0.5"]
     done = train(run, "--steps", "20", *words)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (
-        f"Stored in {url}" in done.stdout and "At step 10 the network has grown to 1 block x 8 filters" in done.stdout
-    )
+    assert f"Stored in {url}" in done.stdout
     fetch_run(url, tmp_path / "fetched", report=lambda _: None)
     assert read_manifest_games(tmp_path / "fetched") == read_manifest_games(run)
     assert "Done." in done.stdout and "plays on" in done.stdout and not done.stderr

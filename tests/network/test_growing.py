@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zerosum.base.errors import SettingsError
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
 from zerosum.network.growing import grown_weights, padded
 from zerosum.network.residual_tower import ResidualTower
@@ -113,38 +111,3 @@ def test_new_weights_are_those_of_the_seed() -> None:
 def test_numbers_of_an_optimiser_are_padded_with_zeros() -> None:
     moments = np.arange(1, 7, dtype=np.float32).reshape(2, 3)
     np.testing.assert_array_equal(padded(moments, (3, 4)), [[1, 2, 3, 0], [4, 5, 6, 0], [0, 0, 0, 0]])
-
-
-def test_stages_are_networks_of_one_size() -> None:
-    network = replace(SMALL, num_blocks=3, num_filters=8, growth="1x4@0, 2x4@0.25, 3x8@0.5")
-    assert [network.at(progress).size for progress in (0, 0.2, 0.25, 0.49, 0.5, 1)] == [
-        "1x4",
-        "1x4",
-        "2x4",
-        "2x4",
-        "3x8",
-        "3x8",
-    ]
-    assert network.at(0.0) == SMALL and network.at(1.0) == replace(network, growth="")
-    assert [stage.value for stage in replace(SMALL, growth=" ").stages] == [SMALL]
-
-
-@pytest.mark.parametrize(
-    ("growth", "message"),
-    [
-        ("4-32@0", "network.growth: '4-32' is not a size, BLOCKSxFILTERS. An example: '4x32@0, 5x64@0.3'."),
-        ("4x32", "network.growth: '4x32' has no '@'"),
-        ("4x32@0.1, 5x64@0.3", "begins at 0.1, expected 0"),
-        ("4x32@0, 5x64@0.3, 5x64@0.2", "does not begin after the one before it"),
-        ("4x32@0, 5x64@1", "expected a share of the budget from 0 to below 1"),
-        ("6x32@0, 5x64@0.3", "network.growth: 5x64 follows 6x32, but a network only grows: in blocks, in filters or"),
-        ("4x65@0, 5x64@0.3", "5x64 follows 4x65"),
-        ("5x64@0, 5x64@0.3", "5x64 follows 5x64"),
-        ("4x0@0, 5x64@0.3", "network.growth: network.num_filters is 0, allowed is 1 to 1024"),
-        ("4x32@0, 6x64@0.3", "ends with 6x64, but network.num_blocks is 5 and network.num_filters is 64: leave these"),
-    ],
-)
-def test_bad_growth_is_a_sentence(growth: str, message: str) -> None:
-    with pytest.raises(SettingsError) as caught:
-        NetworkConfig(num_blocks=5, num_filters=64, growth=growth)
-    assert message in str(caught.value)

@@ -158,9 +158,8 @@ def test_every_setting_changes_the_network():
         "value_head": "scalar",
         "ownership_head": True,
     }
-    # Growth is of a run: it says which network is used when. A module is a network of its own (test_own_network.py).
+    # A module is a network of its own (test_own_network.py).
     assert changes.keys() == {field.name for field in dataclasses.fields(NetworkConfig)} - {
-        "growth",
         "module",
         "module_weights",
     }

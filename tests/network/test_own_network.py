@@ -166,7 +166,7 @@ def test_another_backend_and_a_grown_network_are_refused(learned: Path) -> None:
 
     with pytest.raises(SettingsError, match="backend of a network of one's own"):
         make_evaluator(load_checkpoint(learned), EvaluatorConfig("openvino"), batch_size=4)
-    with pytest.raises(SettingsError, match="neither network.growth nor"):
+    with pytest.raises(SettingsError, match="no network.ownership_head"):
         NetworkConfig(module="x.py:Net", ownership_head=True)
 
 

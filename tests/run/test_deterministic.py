@@ -17,7 +17,7 @@ from selfplay_twin import TwinGames
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.learner import Learner
 from zerosum.network import load_checkpoint
-from zerosum.network.checkpoint import list_checkpoints, read_info
+from zerosum.network.checkpoint import list_checkpoints
 from zerosum.run.gate import Gate
 from zerosum.run.metrics import read_metrics
 from zerosum.run.selfplay_training import SelfplayTraining
@@ -219,37 +219,6 @@ def test_a_used_up_run_goes_on_with_more(whole: Path, tmp_path: Path, kill: Kill
     die(runs[1], kill, "_save", 1, steps=36)
     go_on(runs[1], steps=36)
     assert_same(*runs)
-
-
-def test_a_growing_network_repeats(tmp_path: Path, kill: Kill) -> None:
-    """Also after kills just before and just after it grows, and between that and the next checkpoint."""
-    growing = ("network.growth=0x4@0,1x4@0.4,1x8@0.7",)
-    whole, run = tmp_path / "whole", tmp_path / "run"
-    sizes = {0: "0x4", 6: "0x4", 12: "1x4", 18: "1x8", 24: "1x8"}
-    said = list[str]()
-    go_on(whole, *growing, report=said.append)
-    assert [line.strip().rpartition(", ")[0] for line in said if "grown" in line] == [
-        "At step 10 the network has grown to 1 block x 4 filters",
-        "At step 17 the network has grown to 1 block x 8 filters",
-    ]
-    found = {read_info(path).step: read_info(path).network.size for path in list_checkpoints(whole / "checkpoints")}
-    assert found == sizes
-    # A step has two places, before and after it. The first process dies before it grows at step 10.
-    kill("step", 19)
-    with pytest.raises(Killed):
-        go_on(run, *growing)
-    for name, count in (
-        ("step", 8),
-        ("step", 10),
-        ("_save", 0),
-        ("_save", 1),
-        ("step", 10),
-        ("step", 11),
-        ("_save", 2),
-    ):
-        die(run, kill, name, count)
-    go_on(run)
-    assert_same(run, whole)
 
 
 def test_a_gate_repeats_its_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,7 +139,6 @@ def test_planes_and_searches_follow_from_the_network() -> None:
         ("go9", ["training.initial_network=go9", "training.source=records"], "does not fit go"),
         ("go9", ["training.initial_network=go9", "network.num_filters=32"], "has 64: ask for at least as many"),
         ("go9", ["training.initial_network=go9", "network.value_head=scalar"], "has wdl: leave the setting out"),
-        ("go9", ["training.initial_network=go9", "network.growth=2x32@0, 5x64@0.5"], "ask for at least as many"),
     ],
 )
 def test_a_network_that_does_not_fit_is_refused_before_anything_is_written(

@@ -16,7 +16,7 @@ from zerosum.selfplay.calibration import Work, batch_sizes, evaluating, measure_
 
 def untrained_checkpoint(game: Rules, config: RunConfig, *, seed: int = 0) -> Checkpoint:
     """The initial network of a run, by its seed."""
-    network = config.network.at(1.0)
+    network = config.network
     info = CheckpointInfo.describe(game.spec, network, step=0)
     return Checkpoint(info=info, weights=initial_weights(network, NetworkShape.of(game.spec), seed=seed))
 

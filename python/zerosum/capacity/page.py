@@ -81,7 +81,7 @@ def _summary(plan: Plan, price: float | None) -> Iterator[str]:
     gpus = f"{machine.gpus} GPU{'s' * (machine.gpus != 1)} and " if machine.gpus else ""
     yield (
         f"{config.game}, {preset}: {budget_words(config.training)} on {gpus}{machine.cpus} cores,"
-        f" network {config.network.size}" + (f" (the last of {config.network.growth})" if config.network.growth else "")
+        f" network {config.network.size}"
     )
     unit = "CPU-time" if config.training.clock == "cpu" else "duration"
     yield f"  {unit:<14}{duration(plan.seconds)}" + ("" if price is None else f", cost {plan.cost(price):,.0f}")

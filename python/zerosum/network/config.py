@@ -5,8 +5,6 @@ The heads are in `heads.py`, the layers in `layers.py`, their weights in `weight
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 import os
 import re
 from collections.abc import Mapping
@@ -17,13 +15,10 @@ from typing import Literal
 from zerosum._core import GameSpec
 from zerosum.base.errors import SettingsError, shown
 from zerosum.base.settings import check, setting
-from zerosum.base.stages import Stage, parse_stages, stage_at
 from zerosum.games.python_game import split_name
 from zerosum.network.heads import OWNERSHIP, POLICY, Head, value_head
 
-_GROWTH_EXAMPLE = "4x32@0, 5x64@0.3"
 _WEIGHT = re.compile(r"([\w.]+):((?:[1-9][0-9]{0,6}(?:x[1-9][0-9]{0,6}){0,7})?)", re.ASCII)
-_SIZE = re.compile(r"([0-9]+)x([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -67,11 +62,6 @@ class NetworkConfig:
         "whether the network also learns the owner of each square at the end of the game, by a head that is used"
         " only in training; for Go (KataGo: true; paper: false)",
     )
-    growth: str = setting(
-        "",
-        "sizes of the network during a run, BLOCKSxFILTERS@SHARE of the budget, such as '4x32@0, 5x64@0.3', the last of"
-        " which is num_blocks and num_filters; '' for one size (paper: ''; not measured)",
-    )
 
     module: str = setting(
         "",
@@ -83,17 +73,14 @@ class NetworkConfig:
     )
 
     def __post_init__(self) -> None:
-        """Raises SettingsError when a field is out of range, or `growth` contradicts itself or the size."""
+        """Raises SettingsError when a field is out of range, or contradicts another."""
         check(self, "network")
         if self.policy_kernel == 2:
             raise SettingsError("network.policy_kernel is 2, expected 1 or 3: a kernel has a middle.")
-        if self.growth.strip():
-            _require_growth(self)
         if self.module:
-            if self.growth.strip() or self.ownership_head:
+            if self.ownership_head:
                 raise SettingsError(
-                    "network.module is a network of its own, which has neither network.growth nor"
-                    " network.ownership_head: leave them out."
+                    "network.module is a network of its own, which has no network.ownership_head: leave it out."
                 )
             parse_shapes(self.module_weights)
 
@@ -105,24 +92,6 @@ class NetworkConfig:
     def pools(self, block: int) -> bool:
         """Whether a block, numbered from 0, has global pooling."""
         return self.pooling_interval > 0 and (block + 1) % self.pooling_interval == 0
-
-    @property
-    def stages(self) -> tuple[Stage[NetworkConfig], ...]:
-        """The networks of the stages of `growth`, each of one size; one stage without growth."""
-        sizes = parse_growth(self.growth) or (Stage(0.0, (self.num_blocks, self.num_filters)),)
-
-        def network(blocks: int, filters: int) -> NetworkConfig:
-            return dataclasses.replace(self, num_blocks=blocks, num_filters=filters, growth="")
-
-        return tuple(Stage(size.begins, network(*size.value)) for size in sizes)
-
-    def at(self, progress: float) -> NetworkConfig:
-        """The network at this used share of the budget, in [0, 1]; at 1 the last one.
-
-        >>> NetworkConfig(num_blocks=5, num_filters=64, growth="4x32@0, 5x64@0.3").at(0.1).size
-        '4x32'
-        """
-        return stage_at(self.stages, progress)
 
     @property
     def heads(self) -> tuple[Head, ...]:
@@ -179,45 +148,6 @@ def parse_shapes(text: str) -> dict[str, tuple[int, ...]]:
             raise SettingsError(f"network.module_weights has {shown(part)}, expected NAME:AxBxC, each name once.")
         found[match[1]] = tuple(int(side) for side in match[2].split("x") if side)
     return found
-
-
-def parse_growth(text: str) -> tuple[Stage[tuple[int, int]], ...]:
-    """The stages of a `NetworkConfig.growth`: numbers of blocks and of filters; none for an empty text.
-
-    >>> parse_growth("4x32@0, 5x64@0.3")
-    (Stage(begins=0.0, value=(4, 32)), Stage(begins=0.3, value=(5, 64)))
-
-    Raises:
-        SettingsError: as `parse_stages`.
-    """
-    return parse_stages(text, name="network.growth", example=_GROWTH_EXAMPLE, parse=_parse_size)
-
-
-def _parse_size(text: str) -> tuple[int, int]:
-    match = _SIZE.fullmatch(text)
-    if match is None:
-        raise ValueError("is not a size, BLOCKSxFILTERS")
-    return int(match[1]), int(match[2])
-
-
-def _require_growth(config: NetworkConfig) -> None:
-    """Refuse sizes that are out of range, that do not grow, or that end with another one than the settings' own."""
-    try:
-        networks = [stage.value for stage in config.stages]
-    except SettingsError as error:
-        text = str(error)
-        raise SettingsError(text if text.startswith("network.growth") else f"network.growth: {text}") from error
-    for before, after in itertools.pairwise(networks):
-        if after.num_blocks < before.num_blocks or after.num_filters < before.num_filters or before == after:
-            raise SettingsError(
-                f"network.growth: {after.size} follows {before.size}, but a network only grows: in blocks, in filters"
-                " or in both."
-            )
-    if networks[-1].size != config.size:
-        raise SettingsError(
-            f"network.growth ends with {networks[-1].size}, but network.num_blocks is {config.num_blocks} and"
-            f" network.num_filters is {config.num_filters}: leave these two out, or write the same size."
-        )
 
 
 @dataclass(frozen=True)

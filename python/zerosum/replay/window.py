@@ -395,7 +395,7 @@ def returns_of(record: GameRecord) -> NDArray[np.float32]:
     plies = record.plies
     returns = np.full(len(plies), record.outcome, np.float32)
     first = 0
-    for ply in np.flatnonzero(plies["flags"] & int(PlyFlag.PROVEN)):
+    for ply in np.flatnonzero(plies["flags"] & int(PlyFlag.PROVEN)).tolist():
         value = plies["search_value"][ply]
         returns[first : ply + 1] = value if plies["player"][ply] == 0 else -value
         first = ply + 1

@@ -302,8 +302,7 @@ def _figures_table(runs: Sequence[RunData]) -> str:
 
 def _network_words(run: RunData) -> str:
     network = run.config.network
-    grown = f", grown ({network.growth})" if network.growth else ""
-    return f"{counted(network.num_blocks, 'block')} × {counted(network.num_filters, 'filter')}{grown}"
+    return f"{counted(network.num_blocks, 'block')} × {counted(network.num_filters, 'filter')}"
 
 
 def _newest_elo(run: RunData) -> str:

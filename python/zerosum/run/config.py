@@ -39,7 +39,7 @@ from zerosum.games.rules import is_game_name, with_usual_encoding
 from zerosum.games.source_files import OBJECT
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
-from zerosum.network.config import module_path, parse_growth
+from zerosum.network.config import module_path
 from zerosum.network.weights import num_parameters
 from zerosum.replay import ReplayConfig
 from zerosum.run.defaults import default_settings, has_owners
@@ -246,14 +246,7 @@ def words_on_preset(config: RunConfig, game: Rules) -> str:
 
 
 def network_words(network: NetworkConfig, shape: NetworkShape) -> str:
-    """The size of a run's network, and how it grows."""
-    first, *later = network.stages
-    words = [_size_words(first.value, shape)]
-    words += [f"{_size_words(stage.value, shape)}, from {stage.begins:.0%} of the budget on" for stage in later]
-    return "; then ".join(words)
-
-
-def _size_words(network: NetworkConfig, shape: NetworkShape) -> str:
+    """The size of a run's network."""
     return f"{tower_words(network)}, {num_parameters(network, shape):,} parameters"
 
 
@@ -420,7 +413,7 @@ def _new_config(
         config = dataclasses.replace(config, network=_own_network(config.network, game))
     config = dataclasses.replace(config, game=with_planes(game, name, config.training.planes))
     if initial:
-        require_initial_network(initial, config.network.at(0.0), make(config.game))
+        require_initial_network(initial, config.network, make(config.game))
     if config.network.ownership_head and not has_owners(game):
         raise SettingsError(
             f"network.ownership_head is true, but squares of {game.spec.full_name} have no owners, unlike those of Go:"
@@ -572,7 +565,7 @@ def load_config(path: Path) -> RunConfig:
 def _merge(values: dict[str, dict[str, Any]], layer: Mapping[str, Mapping[str, Any]]) -> None:
     """Replace settings by those of a layer.
 
-    A budget in minutes replaces one in steps, and vice versa. A growth of the network sets its size to the last one.
+    A budget in minutes replaces one in steps, and vice versa.
     """
     for section, entries in layer.items():
         _require_section(section)
@@ -580,9 +573,6 @@ def _merge(values: dict[str, dict[str, Any]], layer: Mapping[str, Mapping[str, A
             for budget, other in (("minutes", "steps"), ("steps", "minutes")):
                 if budget in entries:
                     values.get(section, {}).pop(other, None)
-        if section == "network" and isinstance(growth := entries.get("growth"), str):
-            for stage in parse_growth(growth)[-1:]:
-                values.setdefault(section, {}).update(zip(("num_blocks", "num_filters"), stage.value, strict=True))
         values.setdefault(section, {}).update(entries)
 
 

@@ -55,9 +55,8 @@ def dry_run(
 
 def estimate(config: RunConfig, game: Rules) -> str:
     """How far a budget goes on this machine, in a sentence."""
-    last = config.network.at(1.0)
-    info = CheckpointInfo.describe(game.spec, last, step=0)
-    checkpoint = Checkpoint(info, initial_weights(last, info.shape, seed=0))
+    info = CheckpointInfo.describe(game.spec, config.network, step=0)
+    checkpoint = Checkpoint(info, initial_weights(config.network, info.shape, seed=0))
     num_games = config.selfplay.games_per_worker or DETERMINISTIC_GAMES
     evaluator = make_evaluator(
         checkpoint,
@@ -67,8 +66,6 @@ def estimate(config: RunConfig, game: Rules) -> str:
         batch_size=num_games,
     )
     words = _words(measure(config, game, checkpoint, evaluator, num_games=num_games), config, game)
-    if config.network.growth:
-        words += f" All of it with the last network, {last.size}."
     if stages := config.selfplay.alphabeta:
         words += f" All games count as the network's. Those of selfplay.alphabeta={stages!r} take less time."
     return words

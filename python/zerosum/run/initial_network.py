@@ -73,7 +73,7 @@ def settings_of(info: CheckpointInfo) -> dict[str, dict[str, Any]]:
     planes = ", ".join(f"{name}={value}" for name, value in given.items() if name in PLANE_OPTIONS)
     return {
         "training": {"planes": planes},
-        "network": dataclasses.asdict(info.network) | {"growth": ""},
+        "network": dataclasses.asdict(info.network),
         "selfplay": {"alphabeta": "", "material": ""},
     }
 
@@ -83,7 +83,7 @@ def require_initial_network(info: CheckpointInfo, network: NetworkConfig, game: 
 
     Args:
         info: The network.
-        network: The run's network at its beginning.
+        network: The run's network.
         game: The run's game, with its planes.
 
     Raises:

@@ -66,7 +66,7 @@ def open_checkpoint(
 
 def _first_checkpoint(game: Rules, config: RunConfig) -> Checkpoint:
     """The network of step 0: with random weights, or the one that the run is to begin with."""
-    network, seed = config.network.at(0.0), config.training.seed
+    network, seed = config.network, config.training.seed
     if name := config.training.initial_network:
         initial = load_initial_network(name)
         require_initial_network(initial.info, network, game)
@@ -129,7 +129,7 @@ class RunLearner:
         return time.thread_time() + self.cpu_s + self._drawer.cpu_s
 
     def step(self, window: ReplayWindow, *, progress: float) -> tuple[StepReport, Batch]:
-        """One learner step, by a larger network if its stage has begun at `progress`, the used share of the budget.
+        """One learner step at `progress`, the used share of the budget; by a larger network if one is asked for.
 
         A GPU may still be at work on it, so the error of a step may come with a later one, or with `network`.
 
@@ -138,8 +138,8 @@ class RunLearner:
             DataError: a game in the window does not fit the game's rules.
         """
         with device_faults():
-            if self._is_due_to_grow(progress):
-                self._grow(progress)
+            if self._is_due_to_grow():
+                self._grow()
             step = self._learner.step_number
             drawn = self._drawer.batch(window, step)
             report = self._learner.step(drawn.inputs, progress=progress)
@@ -213,26 +213,17 @@ class RunLearner:
             raise
         return learner
 
-    def _is_due_to_grow(self, progress: float) -> bool:
-        """Whether the network of the stage is larger, or the settings ask for a larger one since the run goes on.
-
-        It is not once a run has grown, also if a larger budget makes its used share smaller.
-        """
-        asked, network = self._config.network.at(progress), self._learner.network
+    def _is_due_to_grow(self) -> bool:
+        """Whether the settings ask for a larger network since the run goes on."""
+        asked, network = self._config.network, self._learner.network
         return asked != network and not growth_obstacle(network, asked)
 
-    def _grow(self, progress: float) -> None:
-        """Go on with the network of the stage that has begun.
-
-        The new weights are drawn by the run's seed and the stage, so a run that repeats a stage after a kill draws the
-        same ones.
-        """
+    def _grow(self) -> None:
+        """Go on with a larger network. The new weights are drawn by the run's seed."""
         config, smaller = self._config, self._learner
-        network, shape = config.network.at(progress), NetworkShape.of(self._game.spec)
-        number = [stage.value for stage in config.network.stages].index(network)
+        network, shape = config.network, NetworkShape.of(self._game.spec)
         self._drawer.forget()
-        seed = int(np.random.SeedSequence((config.training.seed, number)).generate_state(1, np.uint64)[0])
-        weights = grown_weights(smaller.weights(), network, shape, seed=seed)
+        weights = grown_weights(smaller.weights(), network, shape, seed=config.training.seed)
         state, step = grown_state(smaller.state(), network, shape), smaller.step_number
         smaller.close()
         self._go_on_with(self._new_learner(network, weights, state, step_number=step))

@@ -344,9 +344,8 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     game = make(config.game) if is_known else None
     parameters = _num_parameters(run, config, game)
     size = "" if parameters is None else f", {parameters:,} parameters"
-    grown = f", grown in stages ({network.growth})" if network.growth else ""
     begun = f", begun with {config.training.initial_network}" if config.training.initial_network else ""
-    say(f"  network {tower_words(network)}{size}{grown}{begun}")
+    say(f"  network {tower_words(network)}{size}{begun}")
     if parameters is not None:
         write_json(_figure_json("parameters", run=str(run), value=parameters))
     strength = Strength(run, None, config)
@@ -363,7 +362,7 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     for path in checkpoints:
         step = int(path.stem.partition("-")[2])
         rating, rates = strength.ratings.get(player_name(step)), mistakes.of_step(step)
-        line = f"    {path.name}  {_size_words(path) if network.growth else ''}{rating or 'not rated'}"
+        line = f"    {path.name}  {rating or 'not rated'}"
         if rating is not None:
             write_json(_elo_json(str(path), rating))
         if rates:
@@ -391,14 +390,6 @@ def _is_damaged(path: Path, *, whole: bool) -> bool:
     except DamagedCheckpointError:
         return True
     return False
-
-
-def _size_words(path: Path) -> str:
-    """The size of a checkpoint's network; "" if it is damaged."""
-    try:
-        return f"{read_info(path).network.size}  "
-    except DamagedCheckpointError:
-        return ""
 
 
 def _num_parameters(run: Path, config: RunConfig, game: Rules | None) -> int | None:

@@ -239,8 +239,7 @@ class SelfplayTraining:
                 f" {config.game.removeprefix(OBJECT)}: a class in a file, path.py:Class, plays in a process a core."
             )
         if config.training.steps is not None and not self._is_deterministic:
-            size = f" with the network of {checkpoint.info.network.size}" if config.network.growth else ""
-            report(f"  {measure(config, game, checkpoint, self._evaluator, num_games=num_games)}{size}.")
+            report(f"  {measure(config, game, checkpoint, self._evaluator, num_games=num_games)}.")
 
     def _restored_resignation(self) -> Resignation | None:
         """The threshold of resignations by the games so far; None if the run has none."""
