@@ -150,7 +150,7 @@ def paper_runs() -> Iterator[dict[str, Any]]:
     for name, run in paper["runs"].items():
         game = make(name)
         key = figures_name(game.spec)
-        config = new_config(game, name, preset="paper-arxiv")
+        config = new_config(game, name, preset="paper")
         plies, operations = figures["plies"][key], num_operations(config.network, NetworkShape.of(game.spec))
         evaluations = run["games"] * plies * SIMULATIONS
         per_second = paper["actors"] * SIMULATIONS / (run["milliseconds"] / 1000)
