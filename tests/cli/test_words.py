@@ -96,7 +96,7 @@ def test_a_fault_of_ones_own_is_not_the_preset_s(tmp_path: Path) -> None:
     [
         ("torch", "train needs PyTorch, which is not installed: pip install 'zerosum[train]'."),
         ("torch.nn", "train needs PyTorch, which is not installed: pip install 'zerosum[train]'."),
-        ("onnxruntime", "train needs onnxruntime, which is not installed: pip install 'zerosum[onnx]'."),
+        ("onnx", "train needs onnx, which is not installed: pip install 'zerosum[onnx]'."),
         ("matplotlib", "train needs matplotlib, which is not installed: pip install 'zerosum[plot]'."),
     ],
 )

@@ -12,16 +12,13 @@ from networks_for_tests import (
     EVERY_ARCHITECTURE,
     F32_TOLERANCE,
     SMALL,
-    assert_close,
     make_checkpoint,
     make_info,
     make_leaves,
-    plain_answer,
 )
 from zerosum.base.errors import SettingsError
 from zerosum.cli import app
-from zerosum.evaluators import EvaluatorConfig, make_evaluator
-from zerosum.evaluators.onnx import OnnxEvaluator
+from zerosum.evaluators import onnx_graph
 from zerosum.evaluators.onnx_graph import export
 from zerosum.network import save_checkpoint
 from zerosum.network.residual_tower import ResidualTower
@@ -29,30 +26,30 @@ from zerosum.network.residual_tower import ResidualTower
 onnx = pytest.importorskip("onnx")
 
 
+@pytest.mark.parametrize("reader", ["openvino", "onnxruntime"])
 @pytest.mark.parametrize("info", EVERY_ARCHITECTURE.values(), ids=EVERY_ARCHITECTURE)
-def test_onnx_runtime_says_what_the_plain_network_says(info):
-    pytest.importorskip("onnxruntime")
+def test_other_programs_read_the_file(info, reader, tmp_path):
+    library = pytest.importorskip(reader)
     checkpoint = make_checkpoint(info)
-    evaluator = OnnxEvaluator(checkpoint)
-    for size in (8, 1, 0, 21):
-        leaves = make_leaves(info, size, seed=size)
-        assert_close(evaluator.evaluate(leaves), plain_answer(checkpoint, leaves), F32_TOLERANCE)
+    path = tmp_path / "net.onnx"
+    export(checkpoint, path)
+    if reader == "openvino":
+        network = library.compile_model(path, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+        assert len(network.outputs) == 2
+    else:
+        session = library.InferenceSession(path, providers=["CPUExecutionProvider"])
+        names = [output.name for output in session.get_outputs()]
+        assert len(names) == 2
 
+        def network(planes):
+            return dict(zip(names, session.run(None, {"planes": planes}), strict=True))
 
-@pytest.mark.parametrize("info", EVERY_ARCHITECTURE.values(), ids=EVERY_ARCHITECTURE)
-def test_openvino_reads_the_file(info, tmp_path):
-    openvino = pytest.importorskip("openvino")
-    checkpoint = make_checkpoint(info)
-    export(checkpoint, tmp_path / "net.onnx")
-    options = {"INFERENCE_PRECISION_HINT": "f32"}
-    network = openvino.compile_model(tmp_path / "net.onnx", "CPU", options)
     tower = ResidualTower(info.network, info.shape, checkpoint.weights).eval()
     for size in (1, 5):
         planes = make_leaves(info, size).planes()
         with torch.inference_mode():
             expected = tower(torch.from_numpy(planes))
         found = network(planes)
-        assert len(network.outputs) == 2
         for name, logits in expected.logits.items():
             np.testing.assert_allclose(
                 found[f"{name}_logits"], logits.numpy(), atol=F32_TOLERANCE * max(1, logits.std(correction=0)), rtol=0
@@ -79,15 +76,6 @@ def test_the_command_writes_what_onnx_holds_valid(tmp_path, capsys):
 
 
 def test_a_missing_library_is_named(tmp_path, monkeypatch):
-    from zerosum.evaluators import onnx as onnx_evaluator
-    from zerosum.evaluators import onnx_graph
-
-    checkpoint = make_checkpoint(make_info(SMALL))
-    with pytest.raises(SettingsError, match="precision of the onnx backend is 'bf16': known are auto, f32"):
-        make_evaluator(checkpoint, EvaluatorConfig("onnx", "cpu", "bf16"), batch_size=1)
     monkeypatch.setattr(onnx_graph.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(SettingsError, match="ONNX is not installed: 'pip install onnx onnxruntime'"):
-        export(checkpoint, tmp_path / "net.onnx")
-    assert onnx_evaluator.importlib is onnx_graph.importlib
-    with pytest.raises(SettingsError, match="ONNX Runtime is not installed"):
-        OnnxEvaluator(checkpoint)
+    with pytest.raises(SettingsError, match="ONNX is not installed: 'pip install onnx'"):
+        export(make_checkpoint(make_info(SMALL)), tmp_path / "net.onnx")

@@ -85,7 +85,7 @@ def test_refused_options_stay_as_they_were(tmp_path: Path) -> None:
         ("setoption name Hash value 0", "Option Hash is '0', expected an integer from 1 to 1048576"),
         ("setoption name MultiPV value many", "Option MultiPV is 'many', expected an integer"),
         ("setoption name Ponder value 1", "Option Ponder is '1', expected true or false"),
-        ("setoption name Backend value tpu", "expected one of auto, openvino, torch, onnx"),
+        ("setoption name Backend value tpu", "expected one of auto, openvino, torch"),
         ("setoption name Hsah value 5", "No option 'Hsah': did you mean 'Hash'?"),
         ("setoption Hash 5", "expected setoption name NAME value VALUE"),
         ("setoption", "expected setoption name NAME value VALUE"),

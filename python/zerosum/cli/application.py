@@ -100,7 +100,7 @@ EXTRAS = {
     "train": ("torch", "tensorboard"),
     "web": ("starlette", "uvicorn", "websockets"),
     "plot": ("matplotlib",),
-    "onnx": ("onnx", "onnxruntime", "onnxscript"),
+    "onnx": ("onnx", "onnxscript"),
     "tune": ("optuna", "scipy"),
     "cluster": ("ray",),
     "openspiel": ("pyspiel",),

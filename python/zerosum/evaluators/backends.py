@@ -10,8 +10,6 @@ from zerosum.base.errors import SettingsError
 from zerosum.base.settings import require_known
 from zerosum.evaluators.device import uses_gpu
 from zerosum.evaluators.evaluator import NetworkEvaluator
-from zerosum.evaluators.onnx import PRECISIONS as ONNX_PRECISIONS
-from zerosum.evaluators.onnx import OnnxEvaluator
 from zerosum.evaluators.openvino import PRECISIONS as OPENVINO_PRECISIONS
 from zerosum.evaluators.openvino import OpenVinoEvaluator, fast_precision
 from zerosum.evaluators.own_module import OwnModuleEvaluator
@@ -21,7 +19,7 @@ from zerosum.evaluators.torch import TorchEvaluator
 from zerosum.games import Rules
 from zerosum.network import Checkpoint
 
-Backend = Literal["auto", "openvino", "torch", "onnx"]
+Backend = Literal["auto", "openvino", "torch"]
 BACKENDS: tuple[str, ...] = get_args(Backend)
 Precision = Literal["auto", "fast", "f32", "bf16", "f16", "int8"]
 """Precisions of a network's arithmetic. Each backend supports some of them.
@@ -29,7 +27,7 @@ Precision = Literal["auto", "fast", "f32", "bf16", "f16", "int8"]
 "auto" is the fastest one that rounds no more than bf16. "fast" may round more: int8 where OpenVINO has it, else "auto".
 """
 
-_PRECISIONS = {"onnx": ONNX_PRECISIONS, "openvino": OPENVINO_PRECISIONS, "torch": TORCH_PRECISIONS}
+_PRECISIONS = {"openvino": OPENVINO_PRECISIONS, "torch": TORCH_PRECISIONS}
 
 
 @dataclass(frozen=True)
@@ -111,6 +109,4 @@ def _network_evaluator(
         precision = fast_precision(checkpoint.info) if backend == "openvino" else "auto"
     if backend == "torch":
         return TorchEvaluator(checkpoint, device=config.device, precision=precision)
-    if backend == "onnx":
-        return OnnxEvaluator(checkpoint, precision=precision)
     return OpenVinoEvaluator(checkpoint, num_streams=num_threads, batch_size=batch_size, precision=precision)

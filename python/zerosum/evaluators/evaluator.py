@@ -1,8 +1,8 @@
 """Evaluators: for positions, a logit for each legal action and a value for the player to move.
 
 Start with `Evaluations` (the answer) and `Evaluator` (the protocol). Two evaluators need no network and are here:
-`UniformEvaluator` and `RolloutEvaluator`. Three run a network: `openvino.py` (CPUs), `torch.py` (GPUs and any other
-device) and `onnx.py`; `backends.py` chooses between them. These files do not depend on search or training, and import
+`UniformEvaluator` and `RolloutEvaluator`. Two run a network: `openvino.py` (CPUs) and `torch.py` (GPUs and any other
+device); `backends.py` chooses between them. These files do not depend on search or training, and import
 their library when an evaluator is made.
 
 Shape suffixes: B positions, V value logits.

@@ -47,7 +47,7 @@ def export(checkpoint: Checkpoint, path: Path) -> None:
 def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
     """The network as an ONNX model. Raises SettingsError if the package `onnx` is not installed."""
     if importlib.util.find_spec("onnx") is None:
-        raise SettingsError("ONNX is not installed: 'pip install onnx onnxruntime'.")
+        raise SettingsError("ONNX is not installed: 'pip install onnx'.")
     from onnx import TensorProto, helper
 
     if checkpoint.info.network.module:
