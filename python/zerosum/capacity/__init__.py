@@ -1,6 +1,4 @@
-"""A capacity plan: how long a training takes on given machines, what limits it, and what it costs.
+"""A capacity plan: how long a training takes at rates that were measured, beside the paper's own runs.
 
-`assumptions.py` has every number that a plan is made of, `measuring.py` measures them here, `work.py` counts the work
-of a game, `plan.py` divides it among machines, `page.py` writes the plan for people, and `command.py` makes a plan of
-the words of a command. The formulas are in docs/capacity.md.
+`rates.py` reads or measures the rates, `plan.py` makes the plan of them, and `paper.py` has the paper's runs.
 """

@@ -53,8 +53,8 @@ def dry_run(
     return config
 
 
-def estimate(config: RunConfig, game: Rules) -> str:
-    """How far a budget goes on this machine, in a sentence."""
+def measured_here(config: RunConfig, game: Rules) -> Forecast:
+    """The forecast of a run by rates that are measured here with an untrained network, in some seconds."""
     info = CheckpointInfo.describe(game.spec, config.network, step=0)
     checkpoint = Checkpoint(info, initial_weights(config.network, info.shape, seed=0))
     num_games = config.selfplay.games_per_worker or DETERMINISTIC_GAMES
@@ -65,7 +65,12 @@ def estimate(config: RunConfig, game: Rules) -> str:
         num_threads=1 if plays_in_processes(config, game) else num_selfplay_workers(config),
         batch_size=num_games,
     )
-    words = _words(measure(config, game, checkpoint, evaluator, num_games=num_games), config, game)
+    return measure(config, game, checkpoint, evaluator, num_games=num_games)
+
+
+def estimate(config: RunConfig, game: Rules) -> str:
+    """How far a budget goes on this machine, in a sentence."""
+    words = _words(measured_here(config, game), config, game)
     if stages := config.selfplay.alphabeta:
         words += f" All games count as the network's. Those of selfplay.alphabeta={stages!r} take less time."
     return words

@@ -92,15 +92,27 @@ def measure(
         evaluator: Evaluates it.
         num_games: Games that a worker plays at a time.
     """
-    steps = config.training.steps or 1000
+    return forecast_of(
+        config,
+        steps=config.training.steps or 1000,
+        evaluations_per_second=_evaluations_per_second(config, game, evaluator, num_games),
+        samples_per_second=_samples_per_second(config, game, checkpoint),
+        cores=1 if uses_gpu(config.training.device) else num_cores(),
+    )
+
+
+def forecast_of(
+    config: RunConfig, *, steps: int, evaluations_per_second: float, samples_per_second: float, cores: int
+) -> Forecast:
+    """The forecast of so many learner steps at these rates."""
     samples = float(steps) * config.learner.batch_size
     return Forecast(
         steps=steps,
         evaluations=samples / config.learner.samples_per_position * evaluations_per_position(config),
         samples=samples,
-        evaluations_per_second=_evaluations_per_second(config, game, evaluator, num_games),
-        samples_per_second=_samples_per_second(config, game, checkpoint),
-        cores=1 if uses_gpu(config.training.device) else num_cores(),
+        evaluations_per_second=evaluations_per_second,
+        samples_per_second=samples_per_second,
+        cores=cores,
     )
 
 
