@@ -223,7 +223,7 @@ def try_wheel(path: Path, clean: Path) -> None:
         [zerosum, "perft", "connect4", "5"],
         [zerosum, "train", "tictactoe", "--steps", "2", *options],
         [zerosum, "analyse", "--game", "tictactoe", "b2 a1"],
-        [zerosum, "analyse", "--game", "connect4", "4 4"],  # by the network of the package
+        [zerosum, "analyse", "--game", "connect4", "4 4"],  # by the bundled network
     ]
     for command in commands:
         if subprocess.run(command, cwd=clean, env=environment, check=False).returncode:

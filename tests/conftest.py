@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def no_bundled_networks(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Networks of the package play in their own tests only: elsewhere a game that no run has learned has none."""
+    """Bundled networks play in their own tests only: elsewhere a game that no run has learned has none."""
     monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", tmp_path_factory.getbasetemp() / "no networks")
 
 

@@ -1,4 +1,4 @@
-"""Make a network of the package from a run: the newest checkpoint in float16, the settings and a card.
+"""Make a bundled network from a run: the newest checkpoint in float16, the settings and a card.
 
     python tools/package_network.py runs/connect4 --date 2026-11-22
 
@@ -102,7 +102,7 @@ def _initial_network(config: RunConfig, unit: str) -> tuple[tuple[str, ...], int
     if not name:
         return (), 0
     if name not in (path.name for path in bundled_networks()):
-        raise DataError(f"the run began with {name}, whose commands are unknown: begin with a network of the package.")
+        raise DataError(f"the run began with {name}, whose commands are unknown: begin with a bundled network.")
     card = read_card(DIRECTORY / name)
     minutes, theirs = card.budget.split()
     if theirs != unit:

@@ -80,7 +80,7 @@ def test_flags_take_no_value(zero: Command) -> None:
 
 @pytest.mark.parametrize("command", ["uci", "usi", "gtp", "analyse"])
 def test_help_names_the_player_that_plays_if_none_is_named(zero: Command, command: str) -> None:
-    assert DEFAULT_PLAYER == "the newest run of the game, else the network of the package, else rollouts"
+    assert DEFAULT_PLAYER == "the newest run of the game, else the bundled network, else rollouts"
     assert f"By default {DEFAULT_PLAYER}." in zero(command, "--help").words
 
 

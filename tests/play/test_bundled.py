@@ -1,4 +1,4 @@
-"""Networks of the package: they are whole, small and described, and play where no run has learned the game."""
+"""Bundled networks: they are whole, small and described, and play where no run has learned the game."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ def test_an_engine_plays_a_game_of_ones_own(arguments: list[str], own_run: Path)
 
 @pytest.fixture
 def packaged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The networks of the package, which other tests do without."""
+    """The bundled networks, which other tests do without."""
     monkeypatch.setattr(bundled, "DIRECTORY", NETWORKS)
 
 

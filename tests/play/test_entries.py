@@ -126,7 +126,7 @@ def test_names_say_who_plays_on_what_terms() -> None:
         ("nowhere.json", [], "chess", r"^nowhere\.json does not exist: name a run directory, a checkpoint's JSON,"),
         ("no\\where", [], "chess", r"^no\\where does not exist: name a run directory"),
         ("gnugo", [], "connect4", "unknown player 'gnugo': known are alphabeta, random, rollouts, the path"),
-        ("x", [], "chess", "gtp:COMMAND, and a game, for its newest run, else the network of the package"),
+        ("x", [], "chess", "gtp:COMMAND, and a game, for its newest run, else the bundled network"),
         ("uci:", [], "chess", "An engine's command is empty"),
         ("uci:'x", ["depth=1"], "chess", "cannot be read"),
         ("uci:x", [], "chess", "x has no limit: give it a time"),
@@ -266,7 +266,7 @@ def test_who_plays_where_nobody_is_named(tmp_path: Path, monkeypatch: pytest.Mon
     assert "Nobody here has learned go(size=9): rollouts play." in suite(**words)[1]
     networks = Path(zerosum.__file__).parent / "data" / "networks"
     monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", networks)
-    assert f"{networks / 'go9'}, the network of the package for go(size=9), plays." in suite(**words)[1]
+    assert f"{networks / 'go9'}, the bundled network for go(size=9), plays." in suite(**words)[1]
 
 
 @pytest.mark.parametrize(

@@ -286,7 +286,7 @@ def test_the_network_alone_in_all_symmetries() -> None:
 
 
 def test_a_network_with_other_planes_than_the_boards_game_is_asked_in_its_own() -> None:
-    """The package's network for 9x9 Go has planes of liberties, and the board has none."""
+    """The bundled network for 9x9 Go has planes of liberties, and the board has none."""
     asked = list[int]()
 
     class Counting(Topmost):

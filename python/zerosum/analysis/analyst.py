@@ -127,7 +127,7 @@ def analyse(
         position: A state, or the text of a position or of the moves that lead to it ("4 4 3").
         game: A name ("connect4") or rules; the player's own game if not given.
         player: A player (`zerosum.load`), the path of a run or checkpoint, or "rollouts@1000". If not given: the newest
-            run in `runs` of the game, else the package's network of the game, else rollouts.
+            run in `runs` of the game, else the bundled network of the game, else rollouts.
         num_simulations: Number of simulations; without any limit, the player's own number.
         seconds: Duration of the search; `math.inf` is as long as the caller iterates. A proven position or a full
             memory ends it earlier.

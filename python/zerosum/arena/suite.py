@@ -176,7 +176,7 @@ def _player_word(words: SuiteWords, game: Rules, say: Say) -> str:
     if network is None:
         say(f"Nobody here has learned {game.spec.full_name}: rollouts play.")
         return ROLLOUTS
-    what = "the network of the package for" if is_bundled(network.path) else "the newest run of"
+    what = "the bundled network for" if is_bundled(network.path) else "the newest run of"
     say(f"{network.path}, {what} {game.spec.full_name}, plays. {network.other}".rstrip())
     return str(network.path)
 

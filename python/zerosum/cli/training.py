@@ -51,7 +51,7 @@ def train(
         typer.Option(
             metavar="NETWORK",
             help="Begin a new run with this network in place of random weights: the path of a run or of a checkpoint's"
-            " JSON, or the name of a network of the package.",
+            " JSON, or the name of a bundled network.",
         ),
     ] = None,
     cluster: Annotated[

@@ -73,7 +73,7 @@ def web(
                 " another one in ZEROSUM_RUNS."
             ) from None
     paths = [require_network(word) for word in runs] if runs else [usual] if usual.is_dir() else []
-    paths = [path for path in paths if not is_bundled(path)]  # the pages offer every network of the package
+    paths = [path for path in paths if not is_bundled(path)]  # the pages offer every bundled network
     for path in paths:
         if path.is_file():
             network_at(path)  # raises for a file that is no checkpoint

@@ -1,4 +1,4 @@
-"""Networks of the package, for games that no run on this machine has learned.
+"""Bundled networks, for games that no run on this machine has learned.
 
 Each is a folder of `zerosum/data/networks`: a run directory with one checkpoint of `save_network` and a card, without
 games. `tools/package_network.py` makes one from a run.
@@ -63,17 +63,17 @@ class NetworkCard:
 
 
 def bundled_networks() -> list[Path]:
-    """The directories of all networks of the package, by name."""
+    """The directories of all bundled networks, by name."""
     return sorted(path.parent for path in DIRECTORY.glob(f"*/{CARD}"))
 
 
 def bundled_network(game: Rules) -> Path | None:
-    """The directory of the network of the package that fits the game; None without one."""
+    """The directory of the bundled network that fits the game; None without one."""
     return next((path for path in bundled_networks() if fits(network_at(path), game)), None)
 
 
 def require_network(word: str) -> Path:
-    """As `runs.require_run`, but a game that no run has learned means the network of the package, if there is one.
+    """As `runs.require_run`, but a game that no run has learned means the bundled network, if there is one.
 
     Raises:
         DataError: the word means neither a run nor a game with a network.
@@ -93,9 +93,9 @@ class UsualNetwork:
 
 
 def usual_network(game: Rules, *, runs: Path | None = None) -> UsualNetwork | None:
-    """The newest run in `runs` whose network fits the game, else the network of the package; None without either.
+    """The newest run in `runs` whose network fits the game, else the bundled network; None without either.
 
-    A run that has had less than `LITTLE` of the training of the package's network is not preferred to it.
+    A run that has had less than `LITTLE` of the training of the bundled network is not preferred to it.
     """
     run, bundled = newest_run(game, runs=runs), bundled_network(game)
     if run is None or bundled is None:
@@ -135,7 +135,7 @@ def _has_beginning(run: Path) -> bool:
 
 
 def is_bundled(path: Path) -> bool:
-    """Whether a path is the directory of a network of the package."""
+    """Whether a path is the directory of a bundled network."""
     return path.parent == DIRECTORY
 
 

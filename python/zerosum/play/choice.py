@@ -24,7 +24,7 @@ from zerosum.play.player import Player, learned_game, learned_game_name, load_pl
 from zerosum.play.runs import find_run, means_game, network_at, runs_directory, split_player
 
 BUNDLED_NAME = "zerosum's network"
-"""The name of a player with a network of the package."""
+"""The name of a player with a bundled network."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def choose_player(
 ) -> ChosenPlayer:
     """The player of a run or checkpoint; if none is named, of the newest run in `runs` whose network fits the game.
 
-    Without a run the network of the package plays (`bundled_network`); without a network, pure Monte Carlo tree search
+    Without a run the bundled network plays (`bundled_network`); without a network, pure Monte Carlo tree search
     with uniform priors and random games. `by_people_rules` gives the rules.
 
     Raises:
@@ -56,7 +56,7 @@ def choose_player(
 
 
 def _named(player: Player, path: Path) -> Player:
-    """The player; with a network of the package it is called `BUNDLED_NAME` instead of by its path."""
+    """The player; with a bundled network it is called `BUNDLED_NAME` instead of by its path."""
     if is_bundled(path):
         player.name = BUNDLED_NAME
     return player

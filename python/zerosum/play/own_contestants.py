@@ -97,7 +97,7 @@ def _no_search(name: str) -> SettingsError:
 
 
 def existing_run(word: str, *, runs: Path | None = None, words: Sequence[str] = (ROLLOUTS,)) -> Path:
-    """The run or checkpoint that is named as a player, as in `find_run`, or else the package's network of a game.
+    """The run or checkpoint that is named as a player, as in `find_run`, or else the bundled network of a game.
 
     Args:
         word: The player, without `@N`.

@@ -232,7 +232,7 @@ def load_player(
 ) -> Player:
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
 
-    In place of a path, `path` may be a run's name or a game, as in commands: its newest run, or the package's network.
+    In place of a path, `path` may be a run's name or a game, as in commands: its newest run, or the bundled network.
     It searches with the run's settings, and with `num_simulations` per move if given. `precision` is that of the
     network's evaluations (`evaluators.backends.Precision`). `game` ("path.py:Class", an
     object or its rules) is needed only for a game of your own whose checkpoint lies outside of its run, or whose

@@ -21,9 +21,9 @@ VARIABLE = "ZEROSUM_RUNS"
 
 
 BUNDLED = "bundled/"
-"""The beginning of the name of a network of the package, as in `bundled/connect4`."""
+"""The beginning of the name of a bundled network, as in `bundled/connect4`."""
 NETWORKS = Path(str(resources.files("zerosum") / "data" / "networks"))
-"""The directory of the networks of the package."""
+"""The directory of the bundled networks."""
 
 
 def runs_directory() -> Path:
@@ -34,7 +34,7 @@ def runs_directory() -> Path:
 def find_run(word: str, *, runs: Path | None = None) -> Path | None:
     """The run or checkpoint that a word means: a path, a run's name in `runs`, or a game, whose newest run it is.
 
-    `bundled/NAME` is a network of the package.
+    `bundled/NAME` is a bundled network.
 
     Returns:
         Its path; None if the word means none.

@@ -1,6 +1,6 @@
 """The choice of a player in words, for the help of commands, tables of options, and messages; `choice.py` makes it."""
 
-DEFAULT_PLAYER = "the newest run of the game, else the network of the package, else rollouts"
+DEFAULT_PLAYER = "the newest run of the game, else the bundled network, else rollouts"
 """The player of a game if none is named."""
-GAME_AS_PLAYER = "for its newest run, else the network of the package"
+GAME_AS_PLAYER = "for its newest run, else the bundled network"
 """What a game means as the name of a player."""

@@ -106,7 +106,7 @@ class TrainingConfig:
     initial_network: str = setting(
         "",
         "network whose weights a new run begins with: the path of a run or of a checkpoint's JSON, or the name of a"
-        " network of the package; '' for random weights",
+        " bundled network; '' for random weights",
     )
     gate_games: int = setting(
         0,

@@ -19,12 +19,12 @@ from zerosum.play.bundled import bundled_networks
 
 
 def setting_text(word: str) -> str:
-    """The setting's text for a word of the user: the name of a network of the package, or an absolute path."""
+    """The setting's text for a word of the user: the name of a bundled network, or an absolute path."""
     return word if not word or word in _bundled() else os.path.abspath(word)
 
 
 def is_bundled_name(name: str) -> bool:
-    """Whether a setting names a network of the package."""
+    """Whether a setting names a bundled network."""
     return name in _bundled()
 
 
@@ -58,7 +58,7 @@ def load_initial_network(name: str) -> Checkpoint:
     if not path.exists():
         raise DataError(
             f"training.initial_network is {name}, which is neither the path of a run or of a checkpoint's JSON nor a"
-            f" network of the package: {nearest(path.name, _bundled())}."
+            f" bundled network: {nearest(path.name, _bundled())}."
         )
     return load_checkpoint(path)
 

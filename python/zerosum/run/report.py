@@ -288,14 +288,14 @@ def _describe_records(run: Path, write: Write, write_json: Write) -> None:
 
 
 def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> None:
-    """Describe a run, its progress and the strength of its checkpoints; or a checkpoint, or a network of the package.
+    """Describe a run, its progress and the strength of its checkpoints; or a checkpoint, or a bundled network.
 
     Of a run without a training it describes the games to learn from.
 
     The run's files alone are read: a user's game is not executed.
 
     Args:
-        run: A run directory, a checkpoint's JSON, or the directory of a network of the package.
+        run: A run directory, a checkpoint's JSON, or the directory of a bundled network.
         write: Gets the text.
         write_json: Gets each figure, as JSON.
 
@@ -415,7 +415,7 @@ def larger_budget(config: RunConfig, rows: Sequence[MetricsRow]) -> dict[str, An
 def _describe_bundled(directory: Path, write: Write, write_json: Write) -> None:
     card, info = read_card(directory), load_checkpoint(directory).info
     network, parameters = info.network, num_parameters(info.network, info.shape)
-    write(f"{info.full_name}: a network of the package, {directory}")
+    write(f"{info.full_name}: a bundled network, {directory}")
     write(f"  network {tower_words(network)}, {parameters:,} parameters")
     speed = f", {card.evaluations_per_second:,} evaluations a CPU-second" if card.evaluations_per_second else ""
     write(f"  {card.budget} of training{speed}, code of {card.date}:")

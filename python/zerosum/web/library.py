@@ -1,7 +1,7 @@
 """Games and players that visitors may name. Names are looked up among those given at the start, and are never paths.
 
 Players are written as in commands: `rollouts@400`, `alphabeta@3`, `random`, and runs and checkpoints by their labels
-(`connect4`, `connect4 step 1200`). The package's network of a game is `zerosum's network`. Networks are loaded at their
+(`connect4`, `connect4 step 1200`). The bundled network of a game is `zerosum's network`. Networks are loaded at their
 first use.
 """
 
@@ -140,7 +140,7 @@ class Library:
         return found[label]
 
     def networks(self, *, all_checkpoints: bool = True) -> list[Network]:
-        """Each run's newest network, then its checkpoints; then single checkpoints, then the package's networks."""
+        """Each run's newest network, then its checkpoints; then single checkpoints, then the bundled networks."""
         found: list[Network] = []
         for label, directory in self.run_directories().items():
             checkpoints = list_checkpoints(directory / "checkpoints")[-MOST_CHECKPOINTS:]
@@ -303,7 +303,7 @@ def _described(path: Path, _written_ns: int, label: str) -> Network:
 
 
 def _bundled() -> list[Network]:
-    """The package's networks, which share one label: a game has at most one of them."""
+    """The bundled networks, which share one label: a game has at most one of them."""
     found = []
     for directory in bundled_networks():
         newest = list_checkpoints(directory / "checkpoints")[-1:]
