@@ -76,7 +76,7 @@ def package(run: Path, name: str, *, date: str, records: str = "", rating: str =
     (target / CARD).write_text("\n".join(lines) + "\n", encoding="utf-8")
     size = path.with_suffix(".safetensors").stat().st_size
     if size > MOST_BYTES:
-        raise DataError(f"the network has {size:,} bytes, allowed are {MOST_BYTES:,}: take a smaller one.")
+        raise DataError(f"the network has {size:,} bytes, but at most {MOST_BYTES:,} are allowed: take a smaller one.")
     return target
 
 

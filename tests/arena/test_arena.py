@@ -192,9 +192,9 @@ def test_openings_are_spread_evenly() -> None:
     ("changed", "message"),
     [
         ({"num_games": 5}, "num_games is 5, expected an even number: each opening"),
-        ({"num_games": 0}, "num_games is 0, allowed is at least 2"),
-        ({"opening_plies": -1}, "opening_plies is -1, allowed is at least 0"),
-        ({"max_games_at_once": 0}, "max_games_at_once is 0, allowed is at least 1"),
+        ({"num_games": 0}, "num_games is 0, but must be at least 2"),
+        ({"opening_plies": -1}, "opening_plies is -1, but must be at least 0"),
+        ({"max_games_at_once": 0}, "max_games_at_once is 0, but must be at least 1"),
     ],
 )
 def test_numbers_out_of_range(changed: dict[str, int], message: str) -> None:

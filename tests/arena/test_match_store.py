@@ -333,7 +333,7 @@ def test_a_file_that_no_match_has_written_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "games.pgn"
     path.write_text("1. e4 e5 *\n")
     match = MatchPlan(CHESS, (RANDOM, ProgramContestant("scripted", Scripted())), MatchSettings(2, 1))
-    with pytest.raises(DataError, match=r"games.pgn exists, and .*games.jsonl, the match that would go on, does not"):
+    with pytest.raises(DataError, match=r"games.pgn exists, and .*games.jsonl, the match to resume, does not"):
         play_session(match, file=path)
     assert path.read_text() == "1. e4 e5 *\n" and list(tmp_path.iterdir()) == [path]
 

@@ -180,7 +180,7 @@ def test_unreadable(tmp_path: Path) -> None:
     path.write_bytes(b"e4\nd4 \xff\n")
     with pytest.raises(DataError, match=r"a\.txt, line 2: the text is not UTF-8"):
         read_openings(path, CHESS)
-    with pytest.raises(SettingsError, match="plies is -1, allowed is at least 0"):
+    with pytest.raises(SettingsError, match="plies is -1, but must be at least 0"):
         read_openings(path, CHESS, plies=-1)
 
 
@@ -226,7 +226,7 @@ def test_orders_out_of_range() -> None:
     with pytest.raises(SettingsError, match="the list of openings is empty"):
         OpeningList(())
     for first in (0, 6):
-        with pytest.raises(SettingsError, match=f"the first opening is number {first}, allowed is 1 to 5"):
+        with pytest.raises(SettingsError, match=f"the first opening is number {first}, but must be between 1 and 5"):
             OpeningList(FIVE, first=first)
 
 
@@ -317,5 +317,5 @@ def test_openings_by_a_name_or_a_file(tmp_path: Path, is_shuffled: bool) -> None
     human = find_openings("chess-human", chess, seed=1, is_shuffled=False)
     assert human(0).name.startswith("A10") and human(0) == human(12)
     assert len(find_openings("chess-human", chess, plies=1, seed=1, is_shuffled=False)(0).actions) == 1
-    with pytest.raises(DataError, match="openings 'human' are not a file, and of the package's openings"):
+    with pytest.raises(DataError, match="openings 'human' are neither a file nor openings of the package"):
         find_openings("human", chess, seed=1, is_shuffled=False)

@@ -223,5 +223,5 @@ def test_tournaments_that_there_are_not() -> None:
         MatchPlan(CONNECT4, (RANDOM, named("x"), RANDOM), settings)
     with pytest.raises(SettingsError, match="a sequential test compares two players, and here are 3"):
         MatchPlan(CONNECT4, (RANDOM, named("x"), named("y")), replace(settings, sprt=Sprt(0, 5)))
-    with pytest.raises(SettingsError, match="format 'knockout': known are"):
+    with pytest.raises(SettingsError, match="format 'knockout'; available:"):
         MatchSettings(2, seed=1, format="knockout")  # type: ignore[arg-type]

@@ -45,7 +45,7 @@ def result_of(points: Sequence[float]) -> MatchResult:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("c_int=1:2", "'c_int' is not a number of the search's settings; did you mean 'c_init'"),
+        ("c_int=1:2", "'c_int' is not a number of the search's settings: did you mean 'c_init'"),
         ("unvisited_value=0:1", "is not a number"),
         ("exact_bounds=0:1", "is not a number"),
         ("c_init", "expected NAME=LOWEST:HIGHEST"),
@@ -54,7 +54,7 @@ def result_of(points: Sequence[float]) -> MatchResult:
         ("c_init=nan:2", "the range is empty"),
         ("c_init=2:2", "the range is empty"),
         ("num_simulations=1.5:9", "takes whole numbers only"),
-        ("c_init=0:1000", "allowed is 0.0 to 100.0"),
+        ("c_init=0:1000", "must be between 0.0 and 100.0"),
     ],
 )
 def test_a_wrong_range_is_a_sentence(text: str, sentence: str) -> None:

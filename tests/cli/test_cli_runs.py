@@ -65,7 +65,7 @@ def test_a_game_with_options_has_a_directory_of_its_own(
     assert (answer.status, answer.err) == (0, "")
     assert answer.out.startswith("Learning tictactoe(max_plies=8) in runs/tictactoe-max_plies-8 for 2 learner steps.")
     assert "--preset" not in answer.out  # the preset is for the usual rules
-    told = "`zerosum train 'tictactoe(max_plies=8)' --run runs/tictactoe-max_plies-8 --steps 4` goes on."
+    told = "`zerosum train 'tictactoe(max_plies=8)' --run runs/tictactoe-max_plies-8 --steps 4` resumes it."
     assert told in zero("info", "runs/tictactoe-max_plies-8").out
     answer = zero("train", "tictactoe", "--run", "runs/tictactoe-max_plies-8")
     assert (answer.status, answer.out) == (2, "")
@@ -279,7 +279,7 @@ def test_info_names_damaged_checkpoints(zero: Command, learned: Path, tmp_path: 
 
 
 def test_info_says_what_a_used_up_run_needs_to_go_on(zero: Command, learned: Path) -> None:
-    assert f"`zerosum train tictactoe --run {learned} --steps 4` goes on." in zero("info", learned).out
+    assert f"`zerosum train tictactoe --run {learned} --steps 4` resumes it." in zero("info", learned).out
 
 
 def test_a_budget_in_minutes_is_used_up_too(tmp_path: Path) -> None:

@@ -224,18 +224,18 @@ def test_numbers_out_of_range() -> None:
     for make, message in (
         (lambda: Score(), "expected exactly one of win_rate, centipawns and mate"),
         (lambda: Score(centipawns=1, mate=1), "expected exactly one of"),
-        (lambda: Score(win_rate=1.1), "win_rate is 1.1, allowed is 0 to 1"),
+        (lambda: Score(win_rate=1.1), "win_rate is 1.1, but must be between 0 and 1"),
         (lambda: Score(win_rate=float("nan")), "win_rate is nan"),
         (lambda: ResignRule(), "neither win_rate nor centipawns"),
-        (lambda: ResignRule(win_rate=0.6), "resigning under a win rate of 0.6: allowed is 0 to 0.5"),
-        (lambda: ResignRule(centipawns=650), "resigning at 650 centipawns: allowed is 0 and less"),
-        (lambda: ResignRule(centipawns=-1, num_moves=0), "num_moves is 0, allowed is at least 1"),
+        (lambda: ResignRule(win_rate=0.6), "resigning under a win rate of 0.6: it must be between 0 and 0.5"),
+        (lambda: ResignRule(centipawns=650), "resigning at 650 centipawns: it must be at most 0"),
+        (lambda: ResignRule(centipawns=-1, num_moves=0), "num_moves is 0, but must be at least 1"),
         (lambda: DrawRule(3), "neither win_rate nor centipawns"),
-        (lambda: DrawRule(3, win_rate=0.7), "allowed is 0 to 0.5"),
-        (lambda: DrawRule(3, centipawns=-1), "centipawns is -1, allowed is at least 0"),
+        (lambda: DrawRule(3, win_rate=0.7), "must be between 0 and 0.5"),
+        (lambda: DrawRule(3, centipawns=-1), "centipawns is -1, but must be at least 0"),
         (lambda: DrawRule(0, centipawns=1), "num_moves is 0"),
         (lambda: DrawRule(1, centipawns=1, min_plies=-1), "min_plies is -1"),
-        (lambda: AdjudicationRules(max_plies=0), "max_plies is 0, allowed is at least 1"),
+        (lambda: AdjudicationRules(max_plies=0), "max_plies is 0, but must be at least 1"),
     ):
         with pytest.raises(SettingsError, match=message):
             make()

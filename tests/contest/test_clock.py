@@ -152,7 +152,7 @@ def test_kata_time_settings(words: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("", "time system '': known are absolute, byoyomi, canadian, fischer, none"),
+        ("", "time system ''; available: absolute, byoyomi, canadian, fischer, none"),
         ("fisher 1 2", "time system 'fisher': did you mean 'fischer'"),
         ("fischer 1", "'1' are not time settings: expected main time, increment, each at least 0"),
         ("byoyomi 1 2 x", "'1 2 x' are not time settings: expected main time, period time, periods"),

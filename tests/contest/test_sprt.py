@@ -405,9 +405,9 @@ def test_error_rates_are_as_promised(model: Model) -> None:
         ({"elo0": 5.0}, "elo0 is 5.0 and elo1 5, expected elo0 below elo1, both from -4000 to 4000"),
         ({"elo1": math.inf}, "elo1 inf, expected"),
         ({"elo0": math.nan}, "elo0 is nan and"),
-        ({"alpha": 0.5}, "alpha is 0.5, allowed is more than 0 and less than 0.5"),
-        ({"beta": 0.0}, "beta is 0.0, allowed"),
-        ({"model": "elo"}, "model is 'elo', known are normalized, logistic, bayesian"),
+        ({"alpha": 0.5}, "alpha is 0.5, but must be more than 0 and less than 0.5"),
+        ({"beta": 0.0}, "beta is 0.0, but must be"),
+        ({"model": "elo"}, "model is 'elo'; available: normalized, logistic, bayesian"),
     ],
 )
 def test_settings_out_of_range(settings: dict[str, object], message: str) -> None:

@@ -576,7 +576,7 @@ def test_the_rounds_of_the_last_search_say_how_long_the_first_will_take() -> Non
 def test_settings_are_checked() -> None:
     with pytest.raises(SettingsError, match="time.manager is 'papre': did you mean 'paper'"):
         TimeConfig(manager="papre")
-    with pytest.raises(SettingsError, match="time.overhead_s is -1, allowed is 0.0 to 60.0"):
+    with pytest.raises(SettingsError, match="time.overhead_s is -1, but must be between 0.0 and 60.0"):
         TimeConfig(overhead_s=-1)
 
     with pytest.raises(SettingsError, match="time.fewest_moves is 50, more than time.most_moves, 40: change one"):

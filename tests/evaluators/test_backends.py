@@ -49,9 +49,9 @@ def test_a_choice_that_cannot_be_is_named():
         make_evaluator(checkpoint, EvaluatorConfig("openvino", "cuda"), batch_size=4)
     with pytest.raises(SettingsError, match="device is 'abacus', which torch cannot use here"):
         make_evaluator(checkpoint, EvaluatorConfig(device="abacus"), batch_size=4)
-    with pytest.raises(SettingsError, match="openvino backend is 'f16': .* Known are auto, bf16, f32, int8"):
+    with pytest.raises(SettingsError, match="openvino backend is 'f16': .* Available: auto, bf16, f32, int8"):
         make_evaluator(checkpoint, EvaluatorConfig(device="cpu", precision="f16"), batch_size=4)
-    with pytest.raises(SettingsError, match="batch_size is 0, allowed is at least 1"):
+    with pytest.raises(SettingsError, match="batch_size is 0, but must be at least 1"):
         make_evaluator(checkpoint, EvaluatorConfig(device="cpu"), batch_size=0)
 
 

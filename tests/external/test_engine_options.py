@@ -16,7 +16,7 @@ from zerosum.games import make
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("Skil Level", "3", "fake has no option 'Skil Level': did you mean 'Skill Level'. Known are Book File, "),
+        ("Skil Level", "3", "fake has no option 'Skil Level': did you mean 'Skill Level'. Available: Book File, "),
         ("Skill Level", "21", "option Skill Level of fake is '21', expected an integer from -20 to 20."),
         ("Skill Level", "high", "option Skill Level of fake is 'high', expected an integer from -20 to 20."),
         ("Style", "Solid", "option Style of fake is 'Solid', expected one of Very Solid, Wild."),

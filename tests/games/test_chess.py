@@ -480,5 +480,5 @@ def test_positions_are_written_in_both_notations() -> None:
     state = CHESS960.parse_position("1r1k1r1r/8/8/8/8/8/8/R1RK3R w KCfq - 3 9")
     assert CHESS960.position_notations == ["shredder-fen"]
     assert CHESS960.position_text(state, "shredder-fen") == "1r1k1r1r/8/8/8/8/8/8/R1RK3R w HCfb - 3 9"
-    with pytest.raises(GameError, match='chess960 has no notation "epd", known are shredder-fen$'):
+    with pytest.raises(GameError, match='chess960 has no notation "epd"; available: shredder-fen$'):
         CHESS960.position_text(state, "epd")

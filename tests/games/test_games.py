@@ -419,10 +419,10 @@ def test_moves_are_read_as_written() -> None:
     [
         (
             "conect4",
-            f"unknown game 'conect4': did you mean 'connect4'. Known are {KNOWN}. Your own game",
+            f"unknown game 'conect4': did you mean 'connect4'. Available: {KNOWN}. Your own game",
         ),
         ("", "unknown game ''"),
-        ("xyz", f"unknown game 'xyz': known are {KNOWN}. Your own game"),
+        ("xyz", f"unknown game 'xyz'; available: {KNOWN}. Your own game"),
         ("chess.py", "the file 'chess.py' does not exist; your own game is given as path.py:Class"),
         ("nowhere.py:Chess", "the file 'nowhere.py' does not exist"),
     ],
@@ -441,7 +441,7 @@ def test_unknown_games_are_named(name: str, message: str) -> None:
         ("import sys\nsys.exit(3)", "could not be run: SystemExit: 3"),
         ("class Own:\n    def __init__(self, size): pass", r"TypeError: Own.__init__\(\) missing 1 .*'size'$"),
         ("class Wown: pass", "has no class 'Own': did you mean 'Wown'"),
-        ("own = 3", "has no class 'Own': there is none"),
+        ("own = 3", "has no class 'Own'; none is available"),
         ("class Own: pass", "Own has no attributes 'name', .* and no methods .*: the Game protocol requires them"),
     ],
 )
@@ -515,7 +515,7 @@ def test_what_a_game_does_not_have_is_said() -> None:
             chess960.start(number)
     with pytest.raises(GameError, match='^connect4 has no notation "san", it has only its own$'):
         game.action_text(game.initial_state(), 3, "san")
-    with pytest.raises(GameError, match='^chess960 has no notation "uci", known are san$'):
+    with pytest.raises(GameError, match='^chess960 has no notation "uci"; available: san$'):
         chess960.action_text(chess960.initial_state(), chess960.legal_actions(chess960.initial_state())[0], "uci")
 
 

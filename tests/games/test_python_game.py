@@ -265,7 +265,7 @@ def test_options_of_a_class_stand_in_brackets(tmp_path: Path) -> None:
         assert make(f"{file}:{text}").spec.name == name
     assert split_name(f"{file}:Race( goal = 7 )") == split_name(f"{file}:Race(goal=7)"), "one game, one name"
     for text, message in [
-        ("Race(gaol=7)", "Race has no option 'gaol': did you mean 'goal'? Known are goal, rules."),
+        ("Race(gaol=7)", "Race has no option 'gaol': did you mean 'goal'? Available: goal, rules."),
         ("Race(7)", "'Race(7)' has an option without a name, expected Race(name=value, ...)."),
         ("Race(goal=1+x)", "'Race(goal=1+x)': goal is not a number, a text, True or False."),
         ("Race(goal=)", "'Race(goal=)' cannot be read, expected Race(name=value, ...)."),

@@ -196,7 +196,7 @@ def test_the_board_is_drawn() -> None:
 def test_illegal_moves_are_told_with_those_that_are_near() -> None:
     with pytest.raises(GameError, match="'7g7e' is not a legal move here: near are 7g7f"):
         parse_action(SHOGI, SHOGI.initial_state(), "7g7e")
-    with pytest.raises(GameError, match='shogi has no notation "san", known are'):
+    with pytest.raises(GameError, match='shogi has no notation "san"; available:'):
         SHOGI.action_text(SHOGI.initial_state(), SHOGI.legal_actions(SHOGI.initial_state())[0], "san")
     for options, sentence in (
         ("entering_king=try", 'entering_king is "try", expected one of csa27, csa24, csa24-wins, none'),

@@ -214,7 +214,7 @@ def test_a_heap_is_a_row() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("othello(size=6)", "othello has no option 'size': known are max_plies"),
+        ("othello(size=6)", "othello has no option 'size'; available: max_plies"),
         ("gomoku(size=26)", "gomoku: size is '26', expected a number from 3 to 25"),
         ("gomoku(size=4, length=5)", "gomoku: length is '5', expected a number from 3 to 4"),
         ("gomoku(length=9)", "gomoku: length is '9', expected a number from 3 to 8"),
@@ -225,7 +225,7 @@ def test_a_heap_is_a_row() -> None:
         ("nim(heaps=)", "nim: heaps is '', expected 1 to 16 numbers from 1 to 255 such as 1-3-5-7"),
         ("nim(heaps=1,3)", "nim: the option '3' has no value"),
         ("nim(heaps=3-0)", "nim: heaps is '3-0'"),
-        ("nim(heap=3)", "nim has no option 'heap': known are heaps, misere, max_plies"),
+        ("nim(heap=3)", "nim has no option 'heap'; available: heaps, misere, max_plies"),
     ],
 )
 def test_malformed_options_are_named(name: str, message: str) -> None:

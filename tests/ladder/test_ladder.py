@@ -363,7 +363,7 @@ def test_an_engine_that_is_missing_is_left_out(monkeypatch: pytest.MonkeyPatch, 
         ({"num_games": -2}, "--games is -2, expected"),
         ({"within_elo": -1.0}, "--within is -1, expected a number of Elo of at least 0"),
         ({"within_elo": math.nan}, "--within is nan"),
-        ({"opening_plies": -1}, "--opening-plies is -1, allowed is at least 0"),
+        ({"opening_plies": -1}, "--opening-plies is -1, but must be at least 0"),
     ],
 )
 def test_settings_out_of_range(settings: dict[str, float], message: str) -> None:

@@ -121,7 +121,7 @@ def test_the_number_of_simulations_is_the_players_or_the_callers() -> None:
     player = uniform_player(CONNECT4, SearchConfig(num_simulations=20))
     assert player.analyse().num_simulations == 20
     assert player.analyse(num_simulations=30).num_simulations == 30
-    with pytest.raises(SettingsError, match=r"search.num_simulations is 0, allowed is 1 to"):
+    with pytest.raises(SettingsError, match=r"search.num_simulations is 0, but must be between 1 and"):
         player.analyse(num_simulations=0)
 
 
@@ -163,14 +163,14 @@ def test_words_for_players() -> None:
             r"unknown player 'rollout': did you mean 'rollouts'\? .*, the path of a run or checkpoint, and a game,",
         ),
         ("rollouts@many", r"unknown player 'rollouts@many': did you mean 'rollouts'\?"),
-        ("rollouts@0", "search.num_simulations is 0, allowed is 1 to"),
+        ("rollouts@0", "search.num_simulations is 0, but must be between 1 and"),
         ("alphabeta@0", "alphabeta@0: expected a depth of 1 to 64 plies"),
         ("random@10", "'random@10': random play does not search, so it takes no number of simulations"),
         (
             "runs/nowhere@100",
             "^runs/nowhere does not exist: name a run directory, .*runs, or a game, for its newest run",
         ),
-        ("", "unknown player '': known are alphabeta, random, rollouts, the path .*, alphabeta N plies"),
+        ("", "unknown player ''; available: alphabeta, random, rollouts, the path .*, alphabeta N plies"),
     ],
 )
 def test_unknown_words_for_players(text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +186,7 @@ def test_random_play_has_no_view() -> None:
 
 def test_a_search_is_not_offered_players_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SettingsError, match="^unknown player 'nobody': known are rollouts, the path") as caught:
+    with pytest.raises(SettingsError, match="^unknown player 'nobody'; available: rollouts, the path") as caught:
         search_contestant("nobody@5", CONNECT4)
     assert str(caught.value).endswith(
         "With @N they search N simulations per move. In matches random, alphabeta and engines by UCI, USI and GTP are"

@@ -191,7 +191,7 @@ def test_strength_is_set() -> None:
     assert "The computer searches 300 simulations a move." in text
     assert "The computer searches 7 simulations a move." in text
     assert "after 7 simulations" in text
-    assert "strength is 0, allowed is 1 to 16777216." in text and "strength is -3, allowed is" in text
+    assert "strength is 0, but must be between 1 and 16777216." in text and "strength is -3, but must be" in text
     assert "num_simulations" not in text
     assert "'many' is not a number of simulations: write 'strength 200', or '5s' for 5 seconds." in text
 
@@ -202,7 +202,7 @@ def test_strength_may_be_seconds() -> None:
     )
     assert text.count("The computer searches 0.05 seconds a move.") == 2
     assert "for the player to move" in text
-    assert "seconds is 0, allowed is more than 0" in text and "'xs' is not a number" in text
+    assert "seconds is 0, but must be more than 0" in text and "'xs' is not a number" in text
     assert "The computer searches 9 simulations a move." in text
 
 

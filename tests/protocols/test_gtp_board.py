@@ -131,7 +131,7 @@ def test_a_network_takes_boards_of_its_size_and_any_komi(tmp_path: Path) -> None
     assert client.ask("final_score") == "B+24.5"
     client.engine.session.board.action(client.ask("genmove w"))
     assert client.refuse("komi") == client.refuse("komi x") == client.refuse("komi nan") == "syntax error"
-    assert client.refuse("komi 2000") == "komi is 2000, allowed is -375 to 375"
+    assert client.refuse("komi 2000") == "komi is 2000, but must be between -375 and 375"
 
 
 def test_only_go_without_handicap_is_played() -> None:

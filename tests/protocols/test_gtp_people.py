@@ -86,9 +86,9 @@ def test_rules_may_be_named_on_the_command_line(tmp_path: Path) -> None:
     engine = GtpEngine(make("go(size=5)"), exact, rules=GoRules.named("japanese"), write=said.append, warn=said.append)
     engine.handle("kata-get-rules")
     assert '"scoring":"TERRITORY"' in said[0]
-    with pytest.raises(SettingsError, match="Unknown rules: 'hop', known are tromp-taylor, "):
+    with pytest.raises(SettingsError, match="Unknown rules: 'hop'; available: tromp-taylor, "):
         run_gtp("rollouts", rules="hop")
-    with pytest.raises(SettingsError, match="known are .*, korean, aga, bga, french, new-zealand, nz, goe, ing.$"):
+    with pytest.raises(SettingsError, match="available: .*, korean, aga, bga, french, new-zealand, nz, goe, ing.$"):
         run_gtp("rollouts", rules="hop")
     with pytest.raises(SettingsError, match="a button is not supported"):
         GtpEngine(make("go"), exact, rules=GoRules.named("aga-button"), write=said.append, warn=said.append)
@@ -245,7 +245,7 @@ def test_parameters_are_told_and_act() -> None:
     assert most[0] > 2 * most[1], "without exploration one move has most visits"
     for bad in ("hop 3", "maxVisits x", "maxVisits 0.5", "cpuctExploration -1", "ponderingEnabled 1", "maxTime nan"):
         client.refuse(f"kata-set-param {bad}")
-    assert client.refuse("kata-get-param hop").startswith("Invalid parameter: 'hop', known are maxVisits ")
+    assert client.refuse("kata-get-param hop").startswith("Invalid parameter: 'hop'; available: maxVisits ")
     assert client.refuse("kata-get-param") == client.refuse("kata-set-param maxVisits") == "syntax error"
 
 

@@ -204,7 +204,7 @@ def test_rollouts_play_at_request_although_a_network_has_learned_the_game(
     assert "step 3" in here.ask("isready")[0]
     assert here.ask("setoption name WeightsFile value rollouts", "isready") == [said, "readyok"]
     assert len(answers(here.ask("go nodes 4"))) == 1
-    known = "unknown player 'nobody': known are one, rollouts, the path of a run or checkpoint, and a game, for its"
+    known = "unknown player 'nobody'; available: one, rollouts, the path of a run or checkpoint, and a game, for its"
     for word, reason in (("random", "plays without a search"), ("nobody", known), ("no/where", "does not exist")):
         refused = subprocess.run([*COMMAND, word], input="", capture_output=True, text=True, check=False)
         assert refused.returncode == 2 and reason in refused.stderr and "Traceback" not in refused.stderr
@@ -217,7 +217,7 @@ def test_a_bad_start_is_refused(tmp_path: Path) -> None:
         client(weights=tmp_path)
     with pytest.raises(SettingsError, match="not a setting of an engine"):
         client(overrides=["learner.batch_size=3"])
-    with pytest.raises(SettingsError, match=r"search.c_init is -1.0, allowed is"):
+    with pytest.raises(SettingsError, match=r"search.c_init is -1.0, but must be"):
         client(overrides=["search.c_init=-1"])
     assert client(overrides=["time.manager=paper"]).engine.setup.values["TimeManager"] == "paper"
     assert client(overrides=["search.memory_mib=99"]).engine.setup.values["Hash"] == "99"

@@ -91,7 +91,7 @@ def test_a_position_that_left_never_comes_back(smallest, exponent, factor, total
 
 
 def test_settings_are_checked():
-    with pytest.raises(SettingsError, match=r"replay.search_value_weight is 1.5, allowed is 0.0 to 1.0"):
+    with pytest.raises(SettingsError, match=r"replay.search_value_weight is 1.5, but must be between 0.0 and 1.0"):
         ReplayConfig(search_value_weight=1.5)
     with pytest.raises(SettingsError, match=r"replay.window_growth_factor is -0.1"):
         ReplayConfig(window_growth_factor=-0.1)

@@ -284,7 +284,7 @@ def test_the_file_says_everything_and_reads_back(tmp_path: Path) -> None:
         ("search.num_simulations", "is not a setting: write section.name=value"),
         ("num_simulations=64", "is not a setting"),
         ("search.num_simulations=many", "expected a whole number"),
-        ("search.num_simulations=0", "search.num_simulations is 0, allowed is 1 to"),
+        ("search.num_simulations=0", "search.num_simulations is 0, but must be between 1 and"),
         ("search.unvisited_value=los", "did you mean 'loss'"),
         ("search.exact_bounds=yes", "expected true or false"),
         ("strength.rollout_simulations=", "expected one number or more"),

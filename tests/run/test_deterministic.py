@@ -154,7 +154,7 @@ def test_interruptions_change_nothing(whole: Path, tmp_path: Path, kill: Kill) -
         except Killed:
             num_kills += 1
     assert num_kills >= len(PLACES)
-    assert "Stopped. To go on from the checkpoint of step " in said[-1]
+    assert "Stopped. To resume from the checkpoint of step " in said[-1]
     assert load_checkpoint(run).info.step < STEPS
     kill("", 0)
     go_on(run)

@@ -171,7 +171,7 @@ def test_compared_moves_are_soft_targets(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("temperature", [0.0, -1.0, 11.0, float("nan")])
 def test_a_temperature_out_of_range_is_refused(temperature: float) -> None:
-    with pytest.raises(SettingsError, match=r"line_temperature is .*, allowed is 0.001 to 10"):
+    with pytest.raises(SettingsError, match=r"line_temperature is .*, but must be between 0.001 and 10"):
         GenerationSettings(2, line_temperature=temperature)
 
 

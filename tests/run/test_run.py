@@ -131,7 +131,7 @@ def test_a_signal_stops_cleanly(tmp_path: Path, number: signal.Signals) -> None:
         process.send_signal(number)
         rest, _ = process.communicate()
     assert process.returncode == 128 + number, rest
-    assert rest.splitlines()[-1].startswith("Stopped. To go on from here: ")
+    assert rest.splitlines()[-1].startswith("Stopped. To resume from here: ")
     assert rest.splitlines()[-1].endswith(f"zerosum train tictactoe --run {run}")
     assert "Traceback" not in rest
     assert (load_checkpoint(run).info.step > 0) == (number == signal.SIGINT)

@@ -243,11 +243,11 @@ def test_an_error_bar_is_never_zero() -> None:
 
 
 def test_what_cannot_be_measured() -> None:
-    with pytest.raises(SettingsError, match=r"'tictactoe' has no solved positions: known are connect4"):
+    with pytest.raises(SettingsError, match=r"'tictactoe' has no solved positions; available: connect4"):
         load_solved("tictactoe")
     with pytest.raises(SettingsError, match="player plays 'tictactoe', these solved positions are of 'connect4'"):
         mistake_rates(player_of(UniformEvaluator(), 5, TICTACTOE), [SETS["end-easy"]])
-    with pytest.raises(SettingsError, match="max_positions is 0, allowed is at least 1"):
+    with pytest.raises(SettingsError, match="max_positions is 0, but must be at least 1"):
         mistake_rates(player_of(UniformEvaluator(), 5), [SETS["end-easy"]], max_positions=0)
 
 

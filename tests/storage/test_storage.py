@@ -200,7 +200,7 @@ def test_a_store_that_fails_is_reported_and_catches_up(run: Path, tmp_path: Path
     mirror = Mirror(run, note, report=report, pause_s=0.01)
     mirror.start()
     assert is_reported.wait(60)
-    assert "fails" in reports[0] and "goes on" in reports[0]
+    assert "fails" in reports[0] and "continues" in reports[0]
     place.unlink()
     mirror.close()
     assert "works again" in reports[1] and reports[2].startswith("Stored in")

@@ -140,7 +140,7 @@ def test_a_rewind_takes_the_constant_of_the_step_that_follows() -> None:
 
 @pytest.mark.parametrize("c", [-0.1, 5.1, math.nan])
 def test_what_is_out_of_range_is_refused(c: float) -> None:
-    with pytest.raises(SettingsError, match="allowed is 0 to 5"):
+    with pytest.raises(SettingsError, match="must be between 0 and 5"):
         Lesson("right", c)
     with pytest.raises(SettingsError, match="did you mean 'right'"):
         Lesson("rigth")

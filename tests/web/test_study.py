@@ -59,7 +59,7 @@ def test_moves_need_their_game() -> None:
         opened("4 4 3")
     with pytest.raises(GameError, match="move 2"):
         opened("4 9", game="connect4")
-    with pytest.raises(SettingsError, match="allowed are 200"):
+    with pytest.raises(SettingsError, match="at most 200 are allowed"):
         opened("4 " * 300, game="connect4")
 
 

@@ -218,7 +218,7 @@ def test_what_is_not_allowed_is_refused() -> None:
         table.play(99)
     with pytest.raises(GameError, match="move 2"):
         new_table(moves=["4", "9"])
-    with pytest.raises(SettingsError, match="allowed are 3"):
+    with pytest.raises(SettingsError, match="at most 3 are allowed"):
         new_table(moves=["4"] * 4, most_plies=3)
     table.resign()
     assert table.outcome == -1 and "rollouts@10 wins: black resigns" in table.sentence()

@@ -197,7 +197,7 @@ def test_moves_out_of_turn_and_beyond_limits_are_refused(house: House) -> None:
             ({"game": "openspiel:go"}, "unknown game"),
             ({"game": "go(size=99)"}, "size"),
             ({"game": "chess", "vs": "tiny"}, "has learned connect4"),
-            ({"moves": "4 " * 400}, "allowed are 300"),
+            ({"moves": "4 " * 400}, "at most 300 are allowed"),
             ({"clock": "tomorrow"}, "tomorrow"),
             ({"seconds": 1e9}, "seconds"),
             ({"start": "x" * 100}, "x"),

@@ -97,7 +97,7 @@ impl GameSpec {
         max_plies: u32,
     ) -> Result<Self, String> {
         if !(1..=usize::from(Action::MAX)).contains(&num_actions) {
-            return Err(format!("{name}: num_actions is {num_actions}, allowed is 1 to {}", Action::MAX));
+            return Err(format!("{name}: num_actions is {num_actions}, but must be between 1 and {}", Action::MAX));
         }
         if board_shape.0 * board_shape.1 == 0 || board_shape.0.max(board_shape.1) > 255 {
             return Err(format!("{name}: board_shape is {board_shape:?}, each side must be 1 to 255"));
@@ -106,7 +106,7 @@ impl GameSpec {
             return Err(format!("{name}: planes is empty, the network needs at least one"));
         }
         if !(1..=u32::from(u16::MAX)).contains(&max_plies) {
-            return Err(format!("{name}: max_plies is {max_plies}, allowed is 1 to {}", u16::MAX));
+            return Err(format!("{name}: max_plies is {max_plies}, but must be between 1 and {}", u16::MAX));
         }
         Ok(Self {
             name: name.to_owned(),

@@ -144,9 +144,9 @@ def analyse(
         player = player.with_rules(make(game))
     num_simulations, seconds = limits(num_simulations, seconds, default=player.config.num_simulations)
     if not 1 <= num_lines <= MOST_LINES:
-        raise SettingsError(f"num_lines is {num_lines}, allowed is 1 to {MOST_LINES}.")
+        raise SettingsError(f"num_lines is {num_lines}, but must be between 1 and {MOST_LINES}.")
     if not report_seconds > 0:
-        raise SettingsError(f"report_seconds is {report_seconds}, allowed is more than 0.")
+        raise SettingsError(f"report_seconds is {report_seconds}, but must be more than 0.")
     state = position_of(player.game, position) if isinstance(position, str) else position
     task = Task(num_visits=num_simulations, seconds=seconds, num_lines=num_lines)
     return Analyst(player, report_seconds=report_seconds).reports(task, start=state)
@@ -161,7 +161,7 @@ def limits(
         SettingsError: a number is out of range.
     """
     if num_simulations is not None and not 1 <= num_simulations <= MOST_SIMULATIONS:
-        raise SettingsError(f"num_simulations is {num_simulations}, allowed is 1 to {MOST_SIMULATIONS:,}.")
+        raise SettingsError(f"num_simulations is {num_simulations}, but must be between 1 and {MOST_SIMULATIONS:,}.")
     if seconds is not None and seconds != math.inf:
         require_seconds(seconds)
     return (default, None) if num_simulations is None and seconds is None else (num_simulations, seconds)

@@ -283,7 +283,7 @@ def _search_changes(name: str, value: Any) -> dict[str, Any]:
 
 def _one_of(name: str, value: Any, known: Mapping[str, int | None]) -> int | None:
     if not isinstance(value, str) or value.upper() not in known:
-        raise QueryError("overrideSettings", f"Could not set {name}: {nearest(str(value)[:40], known)}")
+        raise QueryError("overrideSettings", f"Could not set {name}{nearest(str(value)[:40], known)}")
     return known[value.upper()]
 
 

@@ -66,7 +66,7 @@ class ReviewCommand:
 
     def __post_init__(self) -> None:
         if self.format not in FORMATS:
-            raise SettingsError(f"--format is {self.format!r}: {nearest(self.format, FORMATS)}.")
+            raise SettingsError(f"--format is {self.format!r}{nearest(self.format, FORMATS)}.")
 
     def run(self, what: str, *, game: str = "", position: str = "", moves: str = "") -> None:
         """Analyse a file, or a position or moves of a game.

@@ -47,8 +47,7 @@ def require_own(path: Path) -> None:
     """
     if not store_path(path).exists() and path.exists() and path.stat().st_size:
         raise DataError(
-            f"{path} exists, and {store_path(path)}, the match that would go on, does not: name another file, or move"
-            " it away."
+            f"{path} exists, and {store_path(path)}, the match to resume, does not: name another file, or move it away."
         )
 
 

@@ -84,7 +84,9 @@ class OpeningList:
         if not self.openings:
             raise SettingsError("the list of openings is empty: expected at least one.")
         if not 1 <= self.first <= len(self.openings):
-            raise SettingsError(f"the first opening is number {self.first}, allowed is 1 to {len(self.openings)}.")
+            raise SettingsError(
+                f"the first opening is number {self.first}, but must be between 1 and {len(self.openings)}."
+            )
 
     def __call__(self, number: int) -> Opening:
         """The opening of a pair; the list begins again after its end."""
@@ -249,7 +251,7 @@ def packaged_openings(name: str, game: Rules, *, plies: int | None = None) -> tu
     """
     known = {file.name.rpartition(".")[0]: file for file in PACKAGED.iterdir()}
     if name not in known:
-        raise DataError(f"the package has no openings {shown(name)}: {nearest(name, known)}.")
+        raise DataError(f"the package has no openings {shown(name)}{nearest(name, known)}.")
     with resources.as_file(known[name]) as path:
         return read_openings(path, game, plies=plies)
 
@@ -276,14 +278,14 @@ def find_openings(word: str, game: Rules, *, plies: int | None = None, seed: int
         return BookOpenings(game, read_book(path), BOOK_PLIES if plies is None else plies, seed)
     names = [file.name.rpartition(".")[0] for file in PACKAGED.iterdir()]
     if word not in names and not path.exists():
-        raise DataError(f"openings {shown(word)} are not a file, and of the package's openings {nearest(word, names)}.")
+        raise DataError(f"openings {shown(word)} are neither a file nor openings of the package{nearest(word, names)}.")
     listed = packaged_openings(word, game, plies=plies) if word in names else read_openings(path, game, plies=plies)
     return OpeningList(listed, shuffle_seed=seed if is_shuffled else None)
 
 
 def _require_plies(name: str, plies: int) -> None:
     if plies < 0:
-        raise SettingsError(f"{name} is {plies}, allowed is at least 0.")
+        raise SettingsError(f"{name} is {plies}, but must be at least 0.")
 
 
 @dataclass(frozen=True)

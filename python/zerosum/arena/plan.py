@@ -74,9 +74,9 @@ class MatchSettings:
             ("max_games_at_once", self.max_games_at_once, 1),
         ):
             if value is not None and value < low:
-                raise SettingsError(f"{name} is {value}, allowed is at least {low}.")
+                raise SettingsError(f"{name} is {value}, but must be at least {low}.")
         if self.format not in FORMATS:
-            raise SettingsError(f"format {self.format!r}: {nearest(self.format, FORMATS)}.")
+            raise SettingsError(f"format {self.format!r}{nearest(self.format, FORMATS)}.")
 
     def num_boards(self, num_games: int, *, has_threads: bool, is_pondering: bool) -> int:
         """Number of games that are played at once.

@@ -106,7 +106,7 @@ class MatchStore:
         name, before, now = _first_difference(there, expected)
         return DataError(
             f"{self._path} holds another match: {name} is {before} there and {now} here. Repeat the command of that"
-            " match to go on with it, or name another file."
+            " match to resume it, or name another file."
         )
 
     def _not_a_match(self) -> DataError:

@@ -55,7 +55,7 @@ class SuiteWords:
 
     def __post_init__(self) -> None:
         if not 0 < self.time_scale <= 1000:
-            raise SettingsError(f"--time-scale is {self.time_scale:g}, allowed is more than 0 and at most 1000.")
+            raise SettingsError(f"--time-scale is {self.time_scale:g}, but must be more than 0 and at most 1000.")
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class TunedSetting:
         name = name.strip().removeprefix("search.")
         types = _numbers()
         if name not in types:
-            raise SettingsError(f"{shown(name)} is not a number of the search's settings; {nearest(name, types)}.")
+            raise SettingsError(f"{shown(name)} is not a number of the search's settings{nearest(name, types)}.")
         low, colon, high = ends.partition(":")
         try:
             if not (equals and colon):

@@ -86,18 +86,18 @@ def shown(text: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name, after a colon: near names, then all names.
+    """The end of a message about an unknown name, with the sign before it: near names, then all names.
 
     >>> nearest("conect4", ["connect4", "tictactoe"])
-    "did you mean 'connect4'? Known are connect4, tictactoe"
+    ": did you mean 'connect4'? Available: connect4, tictactoe"
     >>> nearest("go", ["connect4", "tictactoe"])
-    'known are connect4, tictactoe'
+    '; available: connect4, tictactoe'
     """
     names = sorted(set(known))
     if not names:
-        return "there is none"
+        return "; none is available"
     guess = " or ".join(map(repr, near(name, names)))
-    return f"{f'did you mean {guess}? Known' if guess else 'known'} are {', '.join(names)}"
+    return f"{f': did you mean {guess}? Available' if guess else '; available'}: {', '.join(names)}"
 
 
 def counted(number: int, word: str) -> str:

@@ -162,7 +162,7 @@ def writing(directory: Path) -> Iterator[None]:
     except OSError as error:
         raise RunError(
             f"{directory} cannot be written: {error.strerror or error}. What was saved is whole. Free space there or"
-            " make it writable, then start again to go on."
+            " make it writable, then start again to resume."
         ) from error
 
 

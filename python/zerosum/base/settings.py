@@ -61,7 +61,7 @@ def check(config: Any, section: str) -> None:
         if isinstance(value, float) and not math.isfinite(value):
             raise SettingsError(f"{name} is {value!r}, expected a finite number.")
         if (low is not None and value < low) or (high is not None and value > high):
-            raise SettingsError(f"{name} is {value!r}, allowed is {_range_text(low, high)}.")
+            raise SettingsError(f"{name} is {value!r}, but must be {_bounds_text(low, high)}.")
 
 
 _cached_type_hints = functools.cache(typing.get_type_hints)
@@ -103,7 +103,7 @@ def describe(config_type: type) -> list[SettingText]:
 def require_known(name: str, value: Any, known: tuple[str, ...]) -> None:
     """Raise SettingsError, with the nearest known values, unless the value is known."""
     if value not in known:
-        raise SettingsError(f"{name} is {value!r}: {nearest(str(value), known)}.")
+        raise SettingsError(f"{name} is {value!r}{nearest(str(value), known)}.")
 
 
 def from_mapping(config_type: type[ConfigT], values: Mapping[str, Any], section: str) -> ConfigT:
@@ -122,7 +122,7 @@ def _require_name(config_type: type, name: str, section: str) -> None:
     """Raise SettingsError unless the name is one of a config's fields."""
     known = [field.name for field in dataclasses.fields(typing.cast(Any, config_type))]
     if name not in known:
-        raise SettingsError(f"unknown setting {section}.{name}: {nearest(name, known)}.")
+        raise SettingsError(f"unknown setting {section}.{name}{nearest(name, known)}.")
 
 
 def true_or_false(name: str, text: str) -> bool:
@@ -235,6 +235,11 @@ def _type_name(expected: Any) -> str:
         return "a text"
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", types.NoneType: "none"}
     return names.get(expected, str(expected))
+
+
+def _bounds_text(low: float | None, high: float | None) -> str:
+    """The range after "must be"."""
+    return _range_text(low, high) if low is None or high is None else f"between {low} and {high}"
 
 
 def _range_text(low: float | None, high: float | None) -> str:

@@ -72,13 +72,13 @@ def run_bench(
             have the game.
     """
     if name not in BENCHES:
-        raise SettingsError(f"unknown bench {name!r}: {nearest(name, [*BENCHES, 'gpu'])}.")
+        raise SettingsError(f"unknown bench {name!r}{nearest(name, [*BENCHES, 'gpu'])}.")
     bench: Callable[[Rules, str, float, Sequence[str]], Iterator[Figure]] = BENCHES[name]
     if vs is not None:
         if name != "search":
             raise SettingsError(f"--vs goes with the bench 'search', not {name!r}.")
         if vs not in PEERS:
-            raise SettingsError(f"unknown peer {vs!r}: {nearest(vs, PEERS)}.")
+            raise SettingsError(f"unknown peer {vs!r}{nearest(vs, PEERS)}.")
         bench = functools.partial(bench_search, vs=vs, peer_python=peer_python)
     elif peer_python is not None:
         raise SettingsError("--peer-python goes with --vs, which names the peer.")

@@ -109,10 +109,10 @@ def _grow(game: Rules, config: SearchConfig, state: State, *, threads: int) -> _
                 break
         if not under_way:
             break
-        said = evaluator.evaluate(leaves := under_way.popleft())
+        evaluations = evaluator.evaluate(leaves := under_way.popleft())
         assert leaves.ticket is not None
         with watch:
-            search.apply(leaves.ticket, said.logits, said.values)
+            search.apply(leaves.ticket, evaluations.logits, evaluations.values)
     return _Grown(
         fill=statistics.fmean(sizes[1:] or sizes) / config.leaves_a_batch,
         collisions_per_leaf=search.num_collisions / search.num_leaves,

@@ -82,7 +82,7 @@ def simulated_device(text: str) -> SimulatedDevice:
     if "=" not in words:
         if words not in PRESETS:
             raise SettingsError(
-                f"unknown simulated device {shown(words)}: {nearest(words, PRESETS)}. A device of your own:"
+                f"unknown simulated device {shown(words)}{nearest(words, PRESETS)}. A device of your own:"
                 f" {PREFIX}latency=MILLISECONDS,rate=PER_SECOND,streams=NUMBER."
             )
         return PRESETS[words]
@@ -90,7 +90,7 @@ def simulated_device(text: str) -> SimulatedDevice:
     for pair in words.split(","):
         name, _, number = pair.partition("=")
         if name not in values:
-            raise SettingsError(f"unknown part {shown(name)} of a simulated device: {nearest(name, values)}.")
+            raise SettingsError(f"unknown part {shown(name)} of a simulated device{nearest(name, values)}.")
         try:
             values[name] = float(number)
         except ValueError:

@@ -98,7 +98,7 @@ def generate(
     counts = generate_games(game, entries[0], entries[1], run_to_write(run), settings, say=say)
     print(counts)
     if counts.is_interrupted:
-        say("Interrupted: the same command goes on.")
+        say("Interrupted: the same command resumes it.")
         raise typer.Exit(130)
 
 

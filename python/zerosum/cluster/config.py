@@ -36,7 +36,7 @@ class ClusterConfig:
     )
     num_raters: int = setting(
         0,
-        "actors that play the rating games, while the learner goes on; 0 plays them in the process of the command,"
+        "actors that play the rating games, while the learner continues; 0 plays them in the process of the command,"
         " while the learner waits",
         low=0,
         high=64,

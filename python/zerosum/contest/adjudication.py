@@ -30,7 +30,7 @@ class Score:
         if sum(given is not None for given in (self.win_rate, self.centipawns, self.mate)) != 1:
             raise SettingsError(f"{self}: expected exactly one of win_rate, centipawns and mate.")
         if self.win_rate is not None and not 0 <= self.win_rate <= 1:
-            raise SettingsError(f"win_rate is {self.win_rate}, allowed is 0 to 1.")
+            raise SettingsError(f"win_rate is {self.win_rate}, but must be between 0 and 1.")
 
 
 def moves_to_mate(plies: int) -> int:
@@ -71,9 +71,9 @@ class ResignRule:
         if self.win_rate is None and self.centipawns is None:
             raise SettingsError("a resignation rule has neither win_rate nor centipawns: expected at least one.")
         if self.win_rate is not None and not 0 <= self.win_rate <= 0.5:
-            raise SettingsError(f"resigning under a win rate of {self.win_rate}: allowed is 0 to 0.5.")
+            raise SettingsError(f"resigning under a win rate of {self.win_rate}: it must be between 0 and 0.5.")
         if self.centipawns is not None and self.centipawns > 0:
-            raise SettingsError(f"resigning at {self.centipawns} centipawns: allowed is 0 and less, such as -650.")
+            raise SettingsError(f"resigning at {self.centipawns} centipawns: it must be at most 0, such as -650.")
         _require_at_least("num_moves", self.num_moves, 1)
 
     @classmethod
@@ -129,7 +129,7 @@ class DrawRule:
         if self.win_rate is None and self.centipawns is None:
             raise SettingsError("a draw rule has neither win_rate nor centipawns: expected at least one.")
         if self.win_rate is not None and not 0 <= self.win_rate <= 0.5:
-            raise SettingsError(f"a draw within a win rate of {self.win_rate} of a half: allowed is 0 to 0.5.")
+            raise SettingsError(f"a draw within a win rate of {self.win_rate} of a half: it must be between 0 and 0.5.")
         if self.centipawns is not None:
             _require_at_least("centipawns", self.centipawns, 0)
         _require_at_least("num_moves", self.num_moves, 1)
@@ -253,8 +253,8 @@ def _words(text: str, what: str, known: tuple[str, ...]) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if name not in known or not equals or name in found:
             raise SettingsError(
-                f"{shown(word)} in a rule {what}, {shown(text)}: expected words such as score=600, each once;"
-                f" {nearest(name, known)}."
+                f"{shown(word)} in a rule {what}, {shown(text)}: expected words such as score=600, each once"
+                f"{nearest(name, known)}."
             )
         found[name] = value
     return found
@@ -280,4 +280,4 @@ def _in_a_row(num_moves: int) -> str:
 
 def _require_at_least(name: str, value: int, low: int) -> None:
     if value < low:
-        raise SettingsError(f"{name} is {value}, allowed is at least {low}.")
+        raise SettingsError(f"{name} is {value}, but must be at least {low}.")

@@ -201,7 +201,7 @@ class TimeControl:
         """
         system, numbers = (words[0].lower(), words[1:]) if words else ("", words)
         if system not in KATA_TIME_SYSTEMS:
-            raise SettingsError(f"time system {shown(system)}: {nearest(system, KATA_TIME_SYSTEMS)}.")
+            raise SettingsError(f"time system {shown(system)}{nearest(system, KATA_TIME_SYSTEMS)}.")
         values = _numbers(numbers, KATA_TIME_SYSTEMS[system])
         if system == "none":
             return cls()

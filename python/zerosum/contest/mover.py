@@ -101,11 +101,11 @@ class EngineLimits:
         for name, low in (("moves_to_go", 1), ("byoyomi_s", 0), ("move_time_s", 0), ("nodes", 1), ("depth", 1)):
             value = getattr(self, name)
             if value is not None and not low <= value < math.inf:
-                raise SettingsError(f"{name} is {value}, allowed is at least {low}.")
+                raise SettingsError(f"{name} is {value}, but must be at least {low}.")
         if not all(0 <= seconds < math.inf for seconds in self.increment_s):
-            raise SettingsError(f"increment_s is {self.increment_s}, allowed is at least 0.")
+            raise SettingsError(f"increment_s is {self.increment_s}, but must be at least 0.")
         if not all(map(math.isfinite, self.remaining_s or ())):
-            raise SettingsError(f"remaining_s is {self.remaining_s}, allowed are finite numbers, or None.")
+            raise SettingsError(f"remaining_s is {self.remaining_s}, but must be a finite number or None.")
 
     def allowed_s(self, player: int) -> float | None:
         """Time in which this player has to answer; None if no limit is a time."""
@@ -237,9 +237,9 @@ class Terms:
         for name in ("nodes", "depth"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise SettingsError(f"{name} is {value}, allowed is at least 1.")
+                raise SettingsError(f"{name} is {value}, but must be at least 1.")
         if not 0 <= self.margin_s < math.inf:
-            raise SettingsError(f"timemargin is {self.margin_s * 1000:g}, allowed is at least 0 milliseconds.")
+            raise SettingsError(f"timemargin is {self.margin_s * 1000:g}, but must be at least 0 milliseconds.")
         if self.margin_s != MARGIN_S and not self.has_clock:
             raise SettingsError(f"timemargin={self.margin_s * 1000:g} without a clock: add tc or st.")
         _ = self.time_config  # raises if out of range

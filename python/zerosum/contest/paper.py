@@ -90,7 +90,7 @@ def paper_matches(suite: str) -> tuple[PaperMatch, ...]:
     """
     known = _suites()
     if suite not in known:
-        raise SettingsError(f"unknown suite {shown(suite)}: {nearest(suite, known)}.")
+        raise SettingsError(f"unknown suite {shown(suite)}{nearest(suite, known)}.")
     return known[suite]
 
 

@@ -229,7 +229,7 @@ class Sprt:
 
     def __post_init__(self) -> None:
         if self.model not in get_args(Model):
-            raise SettingsError(f"model is {self.model!r}, known are {', '.join(get_args(Model))}.")
+            raise SettingsError(f"model is {self.model!r}; available: {', '.join(get_args(Model))}.")
         if not -FARTHEST_ELO <= self.elo0 < self.elo1 <= FARTHEST_ELO:
             raise SettingsError(
                 f"elo0 is {self.elo0} and elo1 {self.elo1}, expected elo0 below elo1, both from {-FARTHEST_ELO} to "
@@ -237,7 +237,7 @@ class Sprt:
             )
         for name, rate in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 < rate < 0.5:
-                raise SettingsError(f"{name} is {rate}, allowed is more than 0 and less than 0.5: a rate of errors.")
+                raise SettingsError(f"{name} is {rate}, but must be more than 0 and less than 0.5: a rate of errors.")
 
     @classmethod
     def parse(cls, text: str, *, model: str = "normalized", alpha: float = 0.05, beta: float = 0.05) -> Sprt:

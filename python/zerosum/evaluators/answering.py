@@ -84,8 +84,8 @@ def answer_all(
             num_leaves += len(leaves)
 
 
-def back_up(search: Search, leaves: Leaves, said: Evaluations) -> None:
+def back_up(search: Search, leaves: Leaves, evaluations: Evaluations) -> None:
     """Apply an evaluator's answers to a search's leaves."""
-    draw_shares = None if said.wdl is None else np.ascontiguousarray(said.wdl[:, 1])
+    draw_shares = None if evaluations.wdl is None else np.ascontiguousarray(evaluations.wdl[:, 1])
     assert leaves.ticket is not None
-    search.apply(leaves.ticket, said.logits, said.values, draw_shares=draw_shares)
+    search.apply(leaves.ticket, evaluations.logits, evaluations.values, draw_shares=draw_shares)

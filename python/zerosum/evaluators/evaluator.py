@@ -104,7 +104,7 @@ class RolloutEvaluator:
     def __init__(self, num_rollouts: int = 1, *, seed: int = 0) -> None:
         """`num_rollouts` random games from each position, at least 1 (SettingsError); `seed` is not negative."""
         if num_rollouts < 1:
-            raise SettingsError(f"num_rollouts is {num_rollouts}, allowed is at least 1.")
+            raise SettingsError(f"num_rollouts is {num_rollouts}, but must be at least 1.")
         self._num_rollouts = num_rollouts
         self._seed = seed
         self._calls = itertools.count()

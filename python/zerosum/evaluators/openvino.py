@@ -97,7 +97,7 @@ class OpenVinoEvaluator(NetworkEvaluator):
         require_known("precision of the openvino backend", precision, PRECISIONS)
         for name, value in {"num_streams": num_streams, "batch_size": batch_size}.items():
             if value < 1:
-                raise SettingsError(f"{name} is {value}, allowed is at least 1.")
+                raise SettingsError(f"{name} is {value}, but must be at least 1.")
         if importlib.util.find_spec("openvino") is None:
             raise SettingsError("OpenVINO is not installed: 'pip install openvino', or use the torch backend.")
         self._core, capabilities = openvino_core(), cpu_capabilities()

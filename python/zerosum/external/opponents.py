@@ -75,7 +75,7 @@ def find_opponent(name: str, game: Rules) -> EngineCommand:
     """
     known = {opponent.name: opponent for opponent in opponents_of(game)}
     if name not in known:
-        raise SettingsError(f"No known engine {name!r} plays {game.spec.full_name}: {nearest(name, known)}.")
+        raise SettingsError(f"No known engine {name!r} plays {game.spec.full_name}{nearest(name, known)}.")
     if not known[name].is_installed:
         raise SettingsError(f"{name} is not installed. {known[name].how_to_install}")
     return known[name].command

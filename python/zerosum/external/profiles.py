@@ -44,7 +44,7 @@ def profile_of(suite: str, command: EngineCommand, game: Rules, *, num_engines: 
     """
     opponents = {match.game: match.opponent for match in paper_matches(suite) if match.opponent.threads is not None}
     if game.spec.name not in opponents:
-        raise SettingsError(f"profile {suite!r} sets up no engine for {game.spec.name}: {nearest('', opponents)}.")
+        raise SettingsError(f"profile {suite!r} sets up no engine for {game.spec.name}{nearest('', opponents)}.")
     opponent = opponents[game.spec.name]
     with ExternalEngine(command, game) as engine:
         known = {name.casefold(): name for name in engine.option_names}

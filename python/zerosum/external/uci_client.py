@@ -131,7 +131,7 @@ class UciClient:
         known = {option.casefold(): option for option in (*self.options, *(UNLISTED if self._is_usi else ()))}
         listed = known.get(name.casefold())
         if listed is None:
-            raise SettingsError(f"{self._process.name} has no option {shown(name)}: {nearest(name, self.options)}.")
+            raise SettingsError(f"{self._process.name} has no option {shown(name)}{nearest(name, self.options)}.")
         option = self.options.get(listed)
         if option is not None and (expected := option.expected(value)) is not None:
             raise SettingsError(f"option {listed} of {self._process.name} is {shown(value)}, expected {expected}.")

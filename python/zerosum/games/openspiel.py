@@ -105,7 +105,7 @@ def load(text: str) -> OpenSpielGame:
     base, parameters, max_plies = _read(text)
     types = {game_type.short_name: game_type for game_type in pyspiel.registered_games()}
     if base not in types:
-        raise GameError(f"OpenSpiel has no game {base!r}: {nearest(base, types)}.")
+        raise GameError(f"OpenSpiel has no game {base!r}{nearest(base, types)}.")
     try:
         game = pyspiel.load_game(f"{base}({','.join(parameters)})" if parameters else base)
         _require_properties(pyspiel, game, base)

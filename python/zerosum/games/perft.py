@@ -94,7 +94,7 @@ def load_perft(game: str) -> list[PerftRow]:
         SettingsError: the game has no table.
     """
     if game not in perft_games():
-        raise SettingsError(f"{game!r} has no perft table: {nearest(game, perft_games())}.")
+        raise SettingsError(f"{game!r} has no perft table{nearest(game, perft_games())}.")
     file = resources.files("zerosum").joinpath("data", "perft", f"{game}{FILE_ENDING}")
     return parse_perft(file.read_text(encoding="utf-8"))
 

@@ -225,7 +225,7 @@ def _class_of(module: ModuleType, path: Path, class_name: str) -> Callable[[], A
     if not class_name:
         raise GameError(f"{path} has no class: a game is a class with the Game protocol.")
     if class_name not in classes:
-        raise GameError(f"{path} has no class {class_name!r}: {nearest(class_name, own)}.")
+        raise GameError(f"{path} has no class {class_name!r}{nearest(class_name, own)}.")
     return classes[class_name]
 
 
@@ -233,7 +233,7 @@ def _require_options(found: Callable[[], Any], options: dict[str, Any]) -> None:
     parameters = inspect.signature(found).parameters
     for name in options:
         if name not in parameters and not any(other.kind is other.VAR_KEYWORD for other in parameters.values()):
-            raise GameError(f"{getattr(found, '__name__', found)} has no option {name!r}: {nearest(name, parameters)}.")
+            raise GameError(f"{getattr(found, '__name__', found)} has no option {name!r}{nearest(name, parameters)}.")
 
 
 def adopt(game: Game[Any], *, source: str | None = None) -> CoreGame:

@@ -113,7 +113,7 @@ def find_game(name: str) -> Rules | Game[Any]:
     base = name.partition("(")[0].strip()
     if base not in core_game_names():
         raise GameError(
-            f"unknown game {shown(base)}: {nearest(base, core_game_names())}. Your own game is path.py:Class."
+            f"unknown game {shown(base)}{nearest(base, core_game_names())}. Your own game is path.py:Class."
         )
     return Rules(name)
 

@@ -57,7 +57,7 @@ def place(
     except KeyboardInterrupt:
         is_interrupted = True
         kept = (
-            f"are in {results}: the same command goes on" if results else "are not kept: with --results FILE they are"
+            f"are in {results}: the same command resumes" if results else "are not kept: with --results FILE they are"
         )
         say(f"Interrupted. The results {kept}.")
     write(json.dumps(placement.numbers(), ensure_ascii=False) if is_json else placement.table())
@@ -99,7 +99,7 @@ def _chosen(rungs: list[Rung], names: Sequence[str], game: Rules) -> list[Rung]:
     known = [rung.name for rung in rungs]
     for name in names:
         if name not in known:
-            raise SettingsError(f"No opponent {name!r} on the ladder of {game.spec.full_name}: {nearest(name, known)}.")
+            raise SettingsError(f"No opponent {name!r} on the ladder of {game.spec.full_name}{nearest(name, known)}.")
     return [rung for rung in rungs if not names or rung.name in (RANDOM.name, *names)]
 
 

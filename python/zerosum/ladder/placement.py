@@ -51,7 +51,7 @@ class LadderSettings:
         if not self.within_elo >= 0:
             raise SettingsError(f"--within is {self.within_elo:g}, expected a number of Elo of at least 0.")
         if self.opening_plies < 0:
-            raise SettingsError(f"--opening-plies is {self.opening_plies}, allowed is at least 0.")
+            raise SettingsError(f"--opening-plies is {self.opening_plies}, but must be at least 0.")
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class GoRules:
         key = name.strip().lower().replace("_", "-")
         if key not in SHORTHANDS:
             known = (known for known, rules in SHORTHANDS.items() if not rules.unsupported)
-            raise SettingsError(f"{shown(name)}, known are {', '.join(known)}")
+            raise SettingsError(f"{shown(name)}; available: {', '.join(known)}")
         return SHORTHANDS[key]
 
     @classmethod
@@ -148,7 +148,7 @@ class GoRules:
         for said, value in values.items():
             name = OTHER_NAMES.get(said, said)
             if name not in FIELDS:
-                raise SettingsError(f"no field {shown(said)}, {nearest(said[:40], FIELDS)}")
+                raise SettingsError(f"no field {shown(said)}{nearest(said[:40], FIELDS)}")
             field, choices = FIELDS[name]
             meant: Any = value.upper() if isinstance(value, str) else value
             if not any(type(meant) is type(choice) and meant == choice for choice in choices):

@@ -105,7 +105,7 @@ class Entry:
             name, equals, value = setting.partition("=")
             if not equals or (name not in NAMES[:-1] and not name.removeprefix("option.").strip() == name[7:] != ""):
                 raise SettingsError(
-                    f"{shown(setting)} is not a setting of a player: expected NAME=VALUE; {nearest(name, NAMES)}."
+                    f"{shown(setting)} is not a setting of a player: expected NAME=VALUE{nearest(name, NAMES)}."
                 )
             values[name] = value
         if "tc" in values and "st" in values:
@@ -283,7 +283,7 @@ def _engine_command(word: str, game: Rules) -> EngineCommand | None:
     require_not_path(own)
     guess = " or ".join(map(repr, near(word, [*OWN_WORDS, *names, *run_names()])))
     raise SettingsError(
-        f"unknown player {shown(word)}: {f'did you mean {guess}? Known' if guess else 'known'} are"
+        f"unknown player {shown(word)}{f': did you mean {guess}? Available' if guess else '; available'}:"
         f" {', '.join(sorted([*OWN_WORDS, *names]))}, the path of a run or checkpoint, engines by their commands as"
         f" uci:COMMAND, usi:COMMAND, gtp:COMMAND, and a game, {GAME_AS_PLAYER}. All but random take @N behind them: N"
         " simulations, nodes or plies."

@@ -121,7 +121,7 @@ def existing_run(word: str, *, runs: Path | None = None, words: Sequence[str] = 
         plies = f", {ALPHA_BETA} N plies" if ALPHA_BETA in words else ""
         elsewhere = [*(name for name in OWN_WORDS if name not in words), "engines by UCI, USI and GTP"]
         raise SettingsError(
-            f"unknown player {word!r}: {nearest(word, (*words, *run_names(runs), *games))}, the path of a run or"
+            f"unknown player {word!r}{nearest(word, (*words, *run_names(runs), *games))}, the path of a run or"
             f" checkpoint, and a game, {GAME_AS_PLAYER}. With @N they search N simulations per move{plies}. In matches"
             f" {' and '.join(filter(None, [', '.join(elsewhere[:-1]), elsewhere[-1]]))} are players, too."
         )

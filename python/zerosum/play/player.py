@@ -217,7 +217,7 @@ class Player:
 def require_seconds(seconds: float) -> float:
     """The number itself, if it is a valid duration of a search. Raises SettingsError."""
     if not 0 < seconds <= MOST_SECONDS:
-        raise SettingsError(f"seconds is {seconds:g}, allowed is more than 0 and at most {MOST_SECONDS:,}.")
+        raise SettingsError(f"seconds is {seconds:g}, but must be more than 0 and at most {MOST_SECONDS:,}.")
     return seconds
 
 

@@ -276,7 +276,7 @@ class _Table:
         if name in (own, *self._game.notations):
             self._notation = None if name == own else name
         elif name:
-            self._write(f"{name!r} is not a notation of this game: {nearest(name, (own, *self._game.notations))}.")
+            self._write(f"{name!r} is not a notation of this game{nearest(name, (own, *self._game.notations))}.")
             return
         self._write(f"Moves are shown in {self._notation or own}, and read in any notation of the game.")
 

@@ -163,7 +163,7 @@ class EngineSetup(ABC):
         """
         name = next((known for known in self.options if known.casefold() == said_name.casefold()), None)
         if name is None:
-            raise SettingsError(f"No option {shown(said_name)}: {nearest(said_name[:40], self.options)}.")
+            raise SettingsError(f"No option {shown(said_name)}{nearest(said_name[:40], self.options)}.")
         offered = self.options[name]
         value = offered.read(said_value)
         if name == "WeightsFile":

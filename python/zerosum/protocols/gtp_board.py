@@ -82,7 +82,7 @@ class GtpBoard:
     def set_komi(self, komi: float) -> None:
         """Set the komi. Raises SettingsError if it is out of range."""
         if not abs(komi) <= MOST_KOMI:
-            raise SettingsError(f"komi is {komi:g}, allowed is -{MOST_KOMI:g} to {MOST_KOMI:g}")
+            raise SettingsError(f"komi is {komi:g}, but must be between -{MOST_KOMI:g} and {MOST_KOMI:g}")
         self.komi = komi
         self._replay()
 

@@ -59,7 +59,7 @@ def value_of(name: str, config: GtpConfig, search: SearchConfig) -> str:
         return json.dumps(PARAMS[name].get(config))
     if name in SEARCH_SETTINGS:
         return json.dumps(getattr(search, SEARCH_SETTINGS[name]))
-    raise GameError(f"Invalid parameter: {shown(name)}, known are {' '.join(names())}")
+    raise GameError(f"Invalid parameter: {shown(name)}; available: {' '.join(names())}")
 
 
 def changed(name: str, text: str, config: GtpConfig, search: dict[str, Any]) -> tuple[GtpConfig, dict[str, Any]]:

@@ -172,7 +172,7 @@ class LineEngine(ABC):
         found = next((word for word in re.finditer(r"\S+", line) if word[0] in self._commands), None)
         if found is None:
             if words := line.split():
-                self._tell(f"Unknown command {shown(line.strip())}: {nearest(words[0][:40], self._commands)}.")
+                self._tell(f"Unknown command {shown(line.strip())}{nearest(words[0][:40], self._commands)}.")
             return
         try:
             self._commands[found[0]](line[found.end() :].strip())

@@ -37,14 +37,14 @@ def evaluation_lines(position: Position, evaluator: Evaluator, *, coefficient: i
         yield f"The game is over: {game.ending(state)}"
         return
     leaves = game.encode([state])
-    said = evaluator.evaluate(leaves)
-    value = float(said.values[0])
+    evaluations = evaluator.evaluate(leaves)
+    value = float(evaluations.values[0])
     score = centipawns(value, coefficient)
     yield f"Value for the player to move: {value:+.4f} ({win_rate(value):.1%}, {score} centipawns)"
-    if said.wdl is not None:
-        win, draw, loss = said.wdl[0].tolist()
+    if evaluations.wdl is not None:
+        win, draw, loss = evaluations.wdl[0].tolist()
         yield f"Win, draw, loss: {win:.1%}, {draw:.1%}, {loss:.1%}"
-    logits = said.logits.astype(np.float64)
+    logits = evaluations.logits.astype(np.float64)
     priors = np.exp(logits - logits.max())
     priors /= priors.sum()
     moves = (

@@ -437,7 +437,7 @@ class GameStore:
             if name not in self._missing:
                 self._missing.add(name)
                 self._report(
-                    f"{path} is missing: its {seal.num_games} games are left out, and the run goes on with the others. "
+                    f"{path} is missing: its {seal.num_games} games are left out, and the run resumes with the others. "
                     "Put it back and start again to include them."
                 )
             return False
@@ -455,7 +455,7 @@ class GameStore:
             self._append_line("aside", {"shard": path.name, "reason": reason})
         self._manifest.aside.add(path.name)
         self._report(
-            f"{path} {reason}: its {seal.num_games} games are left out, and the run goes on with the others. "
+            f"{path} {reason}: its {seal.num_games} games are left out, and the run resumes with the others. "
             f"It is kept as {path.name}.damaged."
         )
 
@@ -466,14 +466,14 @@ class GameStore:
         if (contents.format_version or FORMAT) > FORMAT:
             raise DataError(
                 f"{path} has format {contents.format_version}, and this version of zerosum reads up to {FORMAT}. "
-                "Install a newer zerosum to go on with this run."
+                "Install a newer zerosum to resume this run."
             )
         if contents.number is not None and path.name != journal_name(contents.number):
             contents = _of_another_journal(contents)
         if contents.holes or contents.number is None:
             aside = copy_aside(path, data)
             self._report(
-                f"{path} is damaged{_damage(contents)}. It is kept as {aside.name}, and the run goes on with the rest."
+                f"{path} is damaged{_damage(contents)}. It is kept as {aside.name}, and the run resumes with the rest."
             )
         elif contents.whole_size < len(data):
             _truncate(path, contents.whole_size)
@@ -494,11 +494,11 @@ class GameStore:
         except OSError as error:
             self._failure = (
                 f"The games in {self._directory} cannot be written: {error.strerror or error}. Earlier records "
-                "are complete. Free space there or make it writable, then start the run again to go on."
+                "are complete. Free space there or make it writable, then start the run again to resume."
             )
             raise RunError(self._failure) from error
         except BaseException:  # after Ctrl-C between writing and remembering a ply, memory and disk may differ
-            self._failure = f"A write to the games in {self._directory} was interrupted. Start the run again to go on."
+            self._failure = f"A write to the games in {self._directory} was interrupted. Start the run again to resume."
             raise
 
     def _path(self, name: str) -> Path:
@@ -546,7 +546,7 @@ def _damage(contents: JournalContents) -> str:
     return (
         (f" at bytes {places}" if places else "")
         + ": "
-        + ("; ".join(clauses) or "its game goes on from its last complete ply")
+        + ("; ".join(clauses) or "its game resumes from its last complete ply")
     )
 
 
@@ -560,7 +560,7 @@ def _read_file(path: Path) -> bytes:
 def _unreadable(path: Path, error: OSError) -> RunError:
     return RunError(
         f"{path} cannot be read: {error.strerror or error}. Nothing was changed. Check the disk and the "
-        "file's permissions, then start the run again to go on."
+        "file's permissions, then start the run again to resume."
     )
 
 

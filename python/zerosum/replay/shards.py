@@ -103,7 +103,7 @@ def decode_shard(data: bytes, path: Path) -> list[GameRecord]:
         reason = shown(f"{type(error).__name__}: {error}".splitlines()[0])
         raise DataError(
             f"{path} does not hold games of zerosum ({reason}), although its checksum is right. Restore it from a"
-            " copy, or move it away to go on with the other games."
+            " copy, or move it away to continue with the other games."
         ) from error
 
 
@@ -283,7 +283,7 @@ def _take_line(manifest: Manifest, line: bytes, directory: Path) -> None:
         if entry["format"] > FORMAT:
             raise DataError(
                 f"{directory} has format {entry['format']}, and this version of zerosum reads up to {FORMAT}. "
-                "Nothing was changed. Install a newer zerosum to go on with this run."
+                "Nothing was changed. Install a newer zerosum to resume this run."
             )
     elif kind == "seal":
         seal = Seal(**entry)

@@ -87,7 +87,7 @@ class ReplayConfig:
         check(self, "replay")
         if self.dev_share + self.test_share > 0.9:
             raise SettingsError(
-                f"replay.dev_share and replay.test_share are {self.dev_share + self.test_share:g} together, allowed is"
+                f"replay.dev_share and replay.test_share are {self.dev_share + self.test_share:g} together, but must be"
                 " at most 0.9."
             )
 

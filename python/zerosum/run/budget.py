@@ -12,7 +12,7 @@ REPORT_SECONDS = 10.0
 """Seconds between two reports."""
 REPORTS = 100
 """Reports of a deterministic run over its budget."""
-USED_UP = "The budget is used up: give a larger one, with --minutes or --steps, to go on."
+USED_UP = "The budget is used up: give a larger one, with --minutes or --steps, to resume."
 
 
 def clock_s(training: TrainingConfig) -> float:

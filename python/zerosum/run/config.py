@@ -316,7 +316,7 @@ def load_preset(name: str, *, game: str) -> dict[str, dict[str, Any]]:
         SettingsError: no preset has this name.
     """
     if name not in preset_names():
-        raise SettingsError(f"unknown preset {name!r}: {nearest(name, preset_names())}.")
+        raise SettingsError(f"unknown preset {name!r}{nearest(name, preset_names())}.")
     text = resources.files("zerosum").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")
     values = tomllib.loads(text)
     own = values.pop("games", {}).get(game, {})
@@ -592,4 +592,4 @@ def _from_values(name: str, preset: str, values: Mapping[str, Mapping[str, Any]]
 
 def _require_section(section: str) -> None:
     if section not in SECTIONS:
-        raise SettingsError(f"unknown section of settings {section!r}: {nearest(section, SECTIONS)}.")
+        raise SettingsError(f"unknown section of settings {section!r}{nearest(section, SECTIONS)}.")

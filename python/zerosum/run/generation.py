@@ -80,7 +80,7 @@ class GenerationSettings:
 
     def __post_init__(self) -> None:
         if not 0.001 <= self.line_temperature <= 10:
-            raise SettingsError(f"line_temperature is {self.line_temperature:g}, allowed is 0.001 to 10.")
+            raise SettingsError(f"line_temperature is {self.line_temperature:g}, but must be between 0.001 and 10.")
 
 
 @dataclass
@@ -176,7 +176,7 @@ def _plan(game: Rules, entries: Sequence[Entry], settings: GenerationSettings, s
 def _mixed_openings(game: Rules, *, most_plies: int, seed: int) -> OpeningSource:
     """Random openings of 0 to `most_plies` plies; all lengths have the same probability."""
     if most_plies < 0:
-        raise SettingsError(f"opening_plies is {most_plies}, allowed is at least 0.")
+        raise SettingsError(f"opening_plies is {most_plies}, but must be at least 0.")
     sources = [RandomOpenings(game, num_plies=plies, seed=seed) for plies in range(most_plies + 1)]
 
     def opening(number: int) -> Opening:

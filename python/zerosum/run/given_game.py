@@ -98,7 +98,7 @@ def recorded_game(run: Path) -> str:
     require_own_files(run)
     name = load_config(run / "config.toml").game
     if name.startswith(OBJECT):
-        raise GameError(f"{run} learns a game that was given as an object: go on in Python, zerosum.train(game, run).")
+        raise GameError(f"{run} learns a game that was given as an object: resume in Python, zerosum.train(game, run).")
     name = game_to_load(run, name)
     require_allowed(run, name)
     return name

@@ -58,7 +58,7 @@ def load_initial_network(name: str) -> Checkpoint:
     if not path.exists():
         raise DataError(
             f"training.initial_network is {name}, which is neither the path of a run or of a checkpoint's JSON nor a"
-            f" bundled network: {nearest(path.name, _bundled())}."
+            f" bundled network{nearest(path.name, _bundled())}."
         )
     return load_checkpoint(path)
 

@@ -257,7 +257,7 @@ def require_finite(step: int, report: StepReport) -> None:
     if not all(map(math.isfinite, report.measures.values())):
         said = ", ".join(f"{name} {value}" for name, value in report.measures.items())
         raise RunError(
-            f"the loss is not finite at learner step {step} ({said}). The step was not saved: go on from the last"
+            f"the loss is not finite at learner step {step} ({said}). The step was not saved: resume from the last"
             " checkpoint with a lower learner.learning_rate."
         )
 
@@ -284,7 +284,7 @@ def network_now(learner: AnyLearner, game: Rules, *, training: dict[str, Any]) -
     step, weights = learner.step_number, learner.weights()
     if broken := [name for name, weight in weights.items() if not np.isfinite(weight).all()]:
         raise RunError(
-            f"the weights are not finite after learner step {step} ({broken[0]}). They were not saved: go on from"
+            f"the weights are not finite after learner step {step} ({broken[0]}). They were not saved: resume from"
             " the last checkpoint with a lower learner.learning_rate."
         )
     info = CheckpointInfo.describe(game.spec, learner.network, step=step, training=training)

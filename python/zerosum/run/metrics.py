@@ -164,7 +164,7 @@ def _read(path: Path) -> Lines[MetricsRow]:
     # A header with several other column names is of another version; with one it is a damaged line.
     is_of_words = any(re.fullmatch("[a-z_]+", column) for column in columns)
     if found.header.isascii() and is_of_words and len(set(columns) - set(_NAMES)) > 1:
-        raise DataError(f"{path} has the columns {columns}, expected {_NAMES}: move it away to go on.")
+        raise DataError(f"{path} has the columns {columns}, expected {_NAMES}: move it away to resume.")
     return found
 
 

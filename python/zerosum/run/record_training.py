@@ -139,7 +139,7 @@ class RecordTraining:
             if self._stop.is_set():
                 self._save()
                 go_on = train_text(self._config, self._directory)
-                self._report(f"Stopped. To go on from here: {go_on}")
+                self._report(f"Stopped. To resume from here: {go_on}")
                 return
             self._save_and_measure("dev", "test", is_last=True)
             self._report(self._last_words())
@@ -287,7 +287,7 @@ class RecordTraining:
                 *filter(None, [self._measures.words_on_cores()]),
                 f"Done in {self._budget.elapsed_s / 60:.1f} {minutes_word(budget)}. To measure it: {evaluate}",
                 f"To play it: {play}",
-                f"To go on by self-play: {go_on}",
+                f"To continue by self-play: {go_on}",
                 *([f"The network of step {step:,} {summary}."] if summary else []),
             ]
         )

@@ -378,7 +378,7 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         uses = f"`zerosum.load({str(run)!r}, game=game)` plays it"
     else:
         uses = f"`{command_text('play', run)}` plays it, `{command_text('evaluate', run)}` measures it"
-    say(f"{uses}, `{train_text(config, run, **larger_budget(config, rows))}` goes on.")
+    say(f"{uses}, `{train_text(config, run, **larger_budget(config, rows))}` resumes it.")
     if game is not None and (protocol := PROTOCOLS.get(game.spec.name)):
         say(f"As an engine of a board program: {command_from_anywhere(protocol, run)}")
 

@@ -276,7 +276,7 @@ class SelfplayTraining:
             if self._stop.is_set():
                 go_on = train_text(self._config, self._directory)
                 here = f"the checkpoint of step {self._saved_step:,}" if self._is_deterministic else "here"
-                stopped = f"Stopped. To go on from {here}: {go_on}"
+                stopped = f"Stopped. To resume from {here}: {go_on}"
                 self._report("\n".join(filter(None, [self._measures.words_on_cores(), stopped])))
             else:
                 self._report(self._last_words())
@@ -340,7 +340,7 @@ class SelfplayTraining:
                 f"{error}. {MOST_LEARNERS_LOST} learners in a row have ended since the checkpoint of step {step:,}. The"
                 " games are saved: remove the cause and continue by the same command."
             ) from error
-        self._report(f"{error}. Another one goes on from the checkpoint of step {step:,}.")
+        self._report(f"{error}. Another one resumes from the checkpoint of step {step:,}.")
         try:
             checkpoint, state, info = open_checkpoint(self._directory, self._game, self._config, self._report)
             self._learner.restore(checkpoint, state, info)
@@ -579,7 +579,7 @@ class SelfplayTraining:
         if num_games != first_game_id:
             raise RunError(
                 f"{self._directory} is deterministic, but only {num_games} of the {first_game_id} games before its"
-                f" checkpoint of step {step} exist, so it cannot repeat. Restore the missing games, or go on without"
+                f" checkpoint of step {step} exist, so it cannot repeat. Restore the missing games, or continue without"
                 " repeating: --set training.deterministic=false."
             )
         if recorded > num_games:

@@ -119,7 +119,7 @@ def load_solved(game: str) -> dict[str, SolvedSet]:
         SettingsError: the game has none.
     """
     if game not in solved_games():
-        raise SettingsError(f"{game!r} has no solved positions: {nearest(game, solved_games())}.")
+        raise SettingsError(f"{game!r} has no solved positions{nearest(game, solved_games())}.")
     text = resources.files("zerosum").joinpath("data", f"{game}{FILE_ENDING}").read_text(encoding="utf-8")
     return parse_solved(game, text)
 
@@ -171,7 +171,7 @@ def mistake_rates(
         if (name := player.game.spec.full_name) != solved.game:
             raise SettingsError(f"{player.name} plays {name!r}, these solved positions are of {solved.game!r}.")
     if max_positions is not None and max_positions < 1:
-        raise SettingsError(f"max_positions is {max_positions}, allowed is at least 1.")
+        raise SettingsError(f"max_positions is {max_positions}, but must be at least 1.")
     if num_simulations is not None:
         config = replace(player.config, num_simulations=num_simulations)
         player = Player(player.game, player.evaluator, config, name=player.name)

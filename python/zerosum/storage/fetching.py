@@ -113,7 +113,7 @@ def _read(store: ObjectStore, key: str, *, pause_s: float) -> bytes | None:
             if attempt == NUM_ATTEMPTS:
                 raise RunError(
                     f"{key} in {store.url} cannot be read: {error}. Check the network and the keys, then repeat the"
-                    " command: it goes on with what is missing."
+                    " command: it fetches what is missing."
                 ) from error
             time.sleep(pause_s * 2 ** (attempt - 1))
     raise AssertionError(key)

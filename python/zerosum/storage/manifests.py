@@ -88,7 +88,7 @@ def decode_manifest(content: bytes, number: int, url: str) -> StoreManifest:
         if body["format"] > FORMAT:
             raise DataError(
                 f"{url} has format {body['format']}, and this version of zerosum reads up to {FORMAT}. Install a newer"
-                " zerosum to go on with this run."
+                " zerosum to resume this run."
             )
         checksum = body.pop("sha256")
         parts = tuple(Part(**part) for part in body["parts"])

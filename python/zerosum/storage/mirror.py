@@ -186,7 +186,7 @@ class Mirror:
                 self._sleep(pause_s)
                 pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
             except (_Ended, DataError) as error:
-                self._report(f"{error} The training goes on, and nothing more is stored.")
+                self._report(f"{error} The training continues, and nothing more is stored.")
                 return
 
     def _sleep(self, pause_s: float) -> None:
@@ -205,7 +205,7 @@ class Mirror:
         if not self._is_failing:
             self._is_failing = True
             self._report(
-                f"The store {self._note.url} fails: {error}. The training goes on, {self._run} holds everything, and"
+                f"The store {self._note.url} fails: {error}. The training continues, {self._run} holds everything, and"
                 " storing is tried again."
             )
 
@@ -277,7 +277,7 @@ class Mirror:
     def _foreign(self, manifest: StoreManifest) -> str:
         if not self._note.after and manifest.number == 1:
             return (
-                f"{self._note.url} holds another run: name another address, or go on with that run:"
+                f"{self._note.url} holds another run: name another address, or resume that run:"
                 f" {command_text('train', self._note.url)}."
             )
         return (
@@ -335,7 +335,7 @@ def mirrored(run: Path, url: str, *, report: Callable[[str], None]) -> Iterator[
     if not url and before and allowed("store", run_subject(run)) != before.url:
         report(
             f"{run} was copied to {before.url}, says its {NOTE}. You have not named this address for the run on this"
-            f" machine, so nothing is sent there. To go on copying it there: --store {shlex.quote(before.url)}; to"
+            f" machine, so nothing is sent there. To keep copying it there: --store {shlex.quote(before.url)}; to"
             f" forget the address: --store {NONE}."
         )
         before = None

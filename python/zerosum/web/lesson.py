@@ -169,7 +169,7 @@ class Lesson:
 
     def __post_init__(self) -> None:
         if self.name not in SCENARIOS:
-            raise SettingsError(f"unknown scenario {self.name[:40]!r}: {nearest(self.name[:40], SCENARIOS)}.")
+            raise SettingsError(f"unknown scenario {self.name[:40]!r}{nearest(self.name[:40], SCENARIOS)}.")
         self.set_c(self.c)
         self._edges = {node: _Edge() for node in self.scenario.priors}
 
@@ -185,7 +185,7 @@ class Lesson:
             SettingsError: c is out of range.
         """
         if not 0 <= c <= MOST_C:
-            raise SettingsError(f"c is {c:g}, allowed is 0 to {MOST_C:g}.")
+            raise SettingsError(f"c is {c:g}, but must be between 0 and {MOST_C:g}.")
         self.c = c
 
     def step(self) -> Entry:
@@ -195,7 +195,7 @@ class Lesson:
             SettingsError: the lesson has the largest allowed number of simulations.
         """
         if len(self.entries) >= MOST_STEPS:
-            raise SettingsError(f"the lesson has {MOST_STEPS} simulations: reset it to go on.")
+            raise SettingsError(f"the lesson has {MOST_STEPS} simulations: reset it to continue.")
         selections, path = [self._weigh(("A", "B", "C"), sign=1)], []
         path.append(_chosen(selections[0]))
         first = path[0]

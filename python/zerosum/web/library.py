@@ -115,7 +115,7 @@ class Library:
                     f"{shown(name)} is the game of the run {shown(label)}, a program that has not been allowed to run"
                     f" here: start the page with `zerosum web {label}`, or with --game and the game's file."
                 )
-        return f"unknown game {shown(name)}: {nearest(base[:LONGEST_NAME], self.game_names())}."
+        return f"unknown game {shown(name)}{nearest(base[:LONGEST_NAME], self.game_names())}."
 
     # ---- runs
 
@@ -136,7 +136,7 @@ class Library:
         """
         found = self.run_directories()
         if label not in found:
-            raise SettingsError(f"unknown run {shown(label)}: {nearest(label[:LONGEST_NAME], found)}.")
+            raise SettingsError(f"unknown run {shown(label)}{nearest(label[:LONGEST_NAME], found)}.")
         return found[label]
 
     def networks(self, *, all_checkpoints: bool = True) -> list[Network]:
@@ -238,7 +238,7 @@ class Library:
         named = [one for one in self.networks() if one.label == label]
         if not named:
             known = [*(one["name"] for one in self.opponents(game))]
-            raise SettingsError(f"unknown player {shown(label)}: {nearest(label[:LONGEST_NAME], known)}.")
+            raise SettingsError(f"unknown player {shown(label)}{nearest(label[:LONGEST_NAME], known)}.")
         network = next((one for one in named if fits(one.info, game)), None)
         if network is None:
             learned = " and ".join(one.info.full_name for one in named)

@@ -80,7 +80,9 @@ class Study:
             raise SettingsError(f"game {index + 1} is out of range: the text has {len(records)}.")
         record = records[index].sound_part()
         if len(record.moves) > library.limits.plies:
-            raise SettingsError(f"the game has {len(record.moves):,} moves, allowed are {library.limits.plies:,}.")
+            raise SettingsError(
+                f"the game has {len(record.moves):,} moves, but at most {library.limits.plies:,} are allowed."
+            )
         return cls(library.game(record.game), record, others=[_title(one) for one in records], index=index)
 
     @classmethod
@@ -101,7 +103,7 @@ class Study:
             return cls(rules, Record(rules.spec.full_name, start=text))
         words = [word for word in text.split() if not word.rstrip(".").isdigit() or rules.spec.num_actions < 100]
         if len(words) > library.limits.plies:
-            raise SettingsError(f"these are {len(words):,} moves, allowed are {library.limits.plies:,}.")
+            raise SettingsError(f"these are {len(words):,} moves, but at most {library.limits.plies:,} are allowed.")
         return cls(rules, Record(rules.spec.full_name, tuple(map(Move, words)), start=start))
 
     # ---- the current position

@@ -68,7 +68,7 @@ class Table:
             SettingsError: the time control is invalid, or the game has too many moves.
         """
         if len(moves) > most_plies:
-            raise SettingsError(f"the game has {len(moves):,} moves, allowed are {most_plies:,}.")
+            raise SettingsError(f"the game has {len(moves):,} moves, but at most {most_plies:,} are allowed.")
         self.game, self.people, self.computer, self.control = game, people, computer, control
         self.computers = (computer, second_computer or computer)
         """Name of the computer for each side without a person."""

@@ -43,7 +43,7 @@ class Trainings:
         """
         self._require_allowed()
         if not 0 < minutes <= MOST_MINUTES:
-            raise SettingsError(f"minutes is {minutes:g}, allowed is more than 0 and at most {MOST_MINUTES:g}.")
+            raise SettingsError(f"minutes is {minutes:g}, but must be more than 0 and at most {MOST_MINUTES:g}.")
         known = self.library.run_directories()
         if name in known:
             directory = known[name]

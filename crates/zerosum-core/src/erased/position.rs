@@ -297,6 +297,7 @@ fn require_notation(spec: &GameSpec, notation: &str, known: &[&str]) -> Result<(
     if known.contains(&notation) {
         return Ok(());
     }
-    let known = if known.is_empty() { "it has only its own".into() } else { format!("known are {}", known.join(", ")) };
-    Err(UsageError(format!("{} has no notation {notation:?}, {known}", spec.name())))
+    let known =
+        if known.is_empty() { ", it has only its own".into() } else { format!("; available: {}", known.join(", ")) };
+    Err(UsageError(format!("{} has no notation {notation:?}{known}", spec.name())))
 }

@@ -196,7 +196,7 @@ impl Options {
         let known: Vec<_> = self.values.known.iter().map(|option| option.name).collect();
         match self.given.iter().find(|(key, _)| !known.contains(&key.as_str())) {
             None => Ok(self.values),
-            Some((key, _)) => Err(format!("{} has no option {key:?}: known are {}", self.game, known.join(", "))),
+            Some((key, _)) => Err(format!("{} has no option {key:?}; available: {}", self.game, known.join(", "))),
         }
     }
 }
@@ -288,7 +288,7 @@ mod tests {
             ("go(komi=NaN)", "go: komi is \"NaN\", expected a number from -100 to 100"),
             ("go(suicide=yes)", "go: suicide is \"yes\", expected true or false"),
             ("go(king=try)", "go: king is \"try\", expected one of csa27, none"),
-            ("go(sise=9)", "go has no option \"sise\": known are size, komi, suicide, king"),
+            ("go(sise=9)", "go has no option \"sise\"; available: size, komi, suicide, king"),
         ] {
             assert_eq!(canonical(text).unwrap_err(), sentence);
         }

@@ -41,7 +41,7 @@ def bench_gpu(
     """
     for name in only:
         if name not in SECTIONS:
-            raise SettingsError(f"unknown section {name!r} of --only: {nearest(name, SECTIONS)}.")
+            raise SettingsError(f"unknown section {name!r} of --only{nearest(name, SECTIONS)}.")
     if out.suffix != ".json":
         raise SettingsError(f"--out is {str(out)!r}, expected a name that ends in .json.")
     trial = _trial(device)

@@ -32,7 +32,7 @@ export function show(main, fields) {
     const name = h("input", { type: "text", value: "", placeholder: "name of the run", "aria-label": "Name of the run", spellcheck: false }), minutes = h("input", { type: "number", value: 10, min: 1, "aria-label": "Minutes" });
     starter.replaceChildren(h("details", { className: "panel" }, h("summary", {}, "Begin a training"), choice("Game to learn", known.filter((one) => !one.own).map((one) => [one.name, one.name]), game, (value) => { game = value; }),
       h("div", { className: "row inputs" }, name, minutes, h("button", { type: "button", className: "main", onclick: () => train("runs.train", { run: name.value.trim(), game, minutes: Number(minutes.value) }) }, "Begin")),
-      h("p", { className: "dim" }, "The command line is shown when it has begun; the training goes on when this page is closed.")));
+      h("p", { className: "dim" }, "The command line is shown when it has begun; the training continues when this page is closed.")));
   }
 
   async function refresh() {
