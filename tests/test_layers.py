@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,37 @@ def test_a_door_has_ten_names_at_the_most(door: Path) -> None:
 GRAPH = {room: {m for path in FILES if room_of(path) == room for m in imports_of(path)} - {room} for room in ROOMS}
 ROW = re.compile(r"\| \[(\w+)(?:/|\.py)\]\(\.\./python/zerosum/.*\|(.*)\|")
 ROWS = dict(ROW.findall((PACKAGE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")))
+
+
+def floor_of(room: str) -> int:
+    """The length of the longest chain of imports that begins at a room; 1 for a room that imports none."""
+    return 1 + max((floor_of(below) for below in GRAPH.get(room, set()) if below), default=0)
+
+
+def modules_at_start(path: Path) -> Iterator[str]:
+    """The modules that a file imports from when it is imported itself; those of types alone are left out."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                yield name if name in MODULES else node.module
+
+
+MODULES = {
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path for path in FILES
+}
+
+
+def test_the_house_does_not_grow() -> None:
+    """Rooms, arrows between them and floors: the bounds are today's figures, and only fall."""
+    num_arrows = sum(len(below - {""}) for below in GRAPH.values())
+    num_floors = max(map(floor_of, ROOMS))
+    assert len(ROOMS) <= 26 and num_arrows <= 171 and num_floors <= 13, (len(ROOMS), num_arrows, num_floors)
+
+
+def test_no_modules_import_each_other() -> None:
+    graph = {name: MODULES.keys() & {*modules_at_start(path)} - {name} for name, path in MODULES.items()}
+    list(TopologicalSorter(graph).static_order())  # raises CycleError, which names the circle
 
 
 def reached_from(room: str) -> set[str]:
