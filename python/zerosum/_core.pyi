@@ -463,7 +463,7 @@ class Leaves:
 class GamesInFlight:
     """The games of self-play at the trees of a search, whose moves it plays. `zerosum.selfplay.worker` makes one.
 
-    `settings` is (seed, temperature, temperature_plies, has_noise, reuse_tree, reuse_in_full_searches). A `next` is
+    `settings` is (seed, temperature, temperature_plies, has_noise, reuse_tree). A `next` is
     (num_simulations, fast_simulations, full_search_share, network_step): what the searches that begin now are given.
     """
 
@@ -662,7 +662,7 @@ class Root:
     def visit_policy(self) -> NDArray[np.float32]:
         """The shares of the visits, [L], sums to 1: uniform over proven wins if any, else without the proven losses.
 
-        Forced visits (`forced_playouts`) do not count. If every move loses, it is the priors.
+        If every move loses, it is the priors.
         """
     def move_policy(self) -> NDArray[np.float32]:
         """The policy to sample moves from, [L], sums to 1: `visit_policy`; at a Gumbel root softmax(logit + sigma(q)).
