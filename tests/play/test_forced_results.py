@@ -13,7 +13,7 @@ from zerosum.analysis.analyst import analyse
 from zerosum.arena.seats import Decision, Inbox, RulesSeat, SearchPool, SearchSeat, Turn
 from zerosum.contest.adjudication import Score, moves_to_mate
 from zerosum.contest.mover import EngineLimits
-from zerosum.evaluators import UniformEvaluator
+from zerosum.evaluators import UniformEvaluator, answer_all
 from zerosum.games import Rules, make
 from zerosum.play.contestant import SearchContestant, alpha_beta, rollouts
 from zerosum.play.driver import SearchDriver, Task
@@ -105,6 +105,21 @@ def test_wins_are_exact_and_the_shortest(name: str, plies: int) -> None:
                 assert exact_win(game, state, len(forced[1]))
                 assert not exact_win(game, state, max(len(forced[1]) - 2, 0))
     assert num_found > 3
+
+
+@pytest.mark.parametrize("exact_bounds", [True, False])
+def test_results_count_by_themselves_once_a_simulation_was_made(exact_bounds: bool) -> None:
+    search = new_search(CHESS, replace(CONFIG, exact_bounds=exact_bounds))
+    search.reset(0, CHESS.parse_position(BODEN))
+    search.prove(0, 20_000)
+    search.begin(0, 50)
+    assert search.root(0).stop_reason is None
+    answer_all(search, UniformEvaluator(), max_leaves=1)
+    root, forced = search.root(0), search.forced(0)
+    assert forced is not None
+    assert (root.stop_reason, root.proven) == (("proven", 1) if exact_bounds else ("simulations", None))
+    assert root.num_simulations == (1 if exact_bounds else 50)
+    assert not exact_bounds or search.best_line(0) == forced[1]
 
 
 def test_moves_that_lose_by_force_are_known() -> None:

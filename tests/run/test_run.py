@@ -19,15 +19,18 @@ from subprocess import PIPE, STDOUT
 from types import SimpleNamespace
 from typing import Any
 
+import filelock
 import numpy as np
 import pytest
 
 from zerosum.base.errors import DataError, RunError, SettingsError
+from zerosum.base.files import replace_durably
 from zerosum.evaluators import Evaluator
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.play.player import load_player
 from zerosum.replay.game_store import GameStore
+from zerosum.run import run_directory
 from zerosum.run.measures import progress_line
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.strength import Strength
@@ -135,6 +138,36 @@ def test_a_signal_stops_cleanly(tmp_path: Path, number: signal.Signals) -> None:
     assert rest.splitlines()[-1].endswith(f"zerosum train tictactoe --run {run}")
     assert "Traceback" not in rest
     assert (load_checkpoint(run).info.step > 0) == (number == signal.SIGINT)
+
+
+@pytest.mark.parametrize("moment", ["before the lock", "after the lock"])
+def test_a_request_to_stop_in_the_first_moment_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """A request to an earlier training does not, which may have been killed before it saw it."""
+    stop, older = threading.Event(), tmp_path / run_directory.STOP
+    older.touch()
+    os.utime(older, ns=(0, time.time_ns() - 10**9))
+    with run_directory.hold(tmp_path), run_directory.stopped_by_request(tmp_path, stop):
+        assert not older.exists()
+    assert not stop.is_set()
+
+    if moment == "before the lock":
+        acquire = filelock.FileLock.acquire
+        monkeypatch.setattr(
+            filelock.FileLock, "acquire", lambda lock: (run_directory.ask_to_stop(tmp_path), acquire(lock))[1]
+        )
+    else:
+
+        def replace_and_ask(path: Path, text: str) -> None:
+            replace_durably(path, text)
+            if path.name == "holder.json":
+                run_directory.ask_to_stop(tmp_path)
+
+        monkeypatch.setattr(run_directory, "replace_durably", replace_and_ask)
+    with run_directory.hold(tmp_path), run_directory.stopped_by_request(tmp_path, stop):
+        assert stop.wait(60)
+    assert not older.exists()
 
 
 def test_two_processes_on_one_run(tmp_path: Path) -> None:

@@ -146,9 +146,22 @@ def test_trainings_are_begun_and_stopped_where_that_is_allowed(run: Path) -> Non
     (new / "words.json").unlink()
     command = trainings.start("new", "connect4", 1.5)
     assert command.endswith(f"train {new} --minutes 1.5"), "the run, and not the game that it names"
-    wait_for((new / "words.json").exists)  # a start removes an older request to stop
+    wait_for((new / "words.json").exists)
     trainings.stop("new")
     wait_for(lambda: not trainings.is_running(new))
+
+
+def test_a_training_stops_that_has_only_begun(tmp_path: Path) -> None:
+    """Before it holds its run, and has a directory."""
+    slow = "import time; time.sleep(600)"
+    trainings = Trainings(Library([tmp_path]), is_allowed=True, program=(sys.executable, "-c", slow))
+    command = trainings.start("new", "connect4", 1)
+    assert str(tmp_path / "new") in command
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "config.toml").write_text("", encoding="utf-8")
+    assert trainings.stop("new").startswith("kill ")
+    wait_for(lambda: not trainings.is_running(tmp_path / "new"))
+    assert not (tmp_path / "new" / "stop").exists()
 
 
 def test_no_process_is_ended_by_a_number_in_a_file(run: Path) -> None:

@@ -25,9 +25,6 @@ from zerosum.play.search_mover import chosen_action
 from zerosum.search import new_search
 from zerosum.search.config import MOST_MEMORY_MIB, with_room
 
-ROUNDS_TO_BEGIN = 3
-"""Batches of a tree after which its root was evaluated and a simulation made."""
-
 
 @dataclass(frozen=True)
 class Turn:
@@ -148,8 +145,6 @@ class SearchSeat(Seat):
         self._pool, self._side, self._inbox = pool, pool.take_side(), inbox
         self._first_tree = self._side * num_boards
         self._num_simulations = contestant.num_simulations
-        self._rounds: dict[int, int] = {}
-        """For each thinking tree its batches so far, at first."""
         self._contestant, self._seed = contestant, seed
         self._thinking: dict[int, Turn] = {}
 
@@ -178,20 +173,12 @@ class SearchSeat(Seat):
         self._thinking[tree] = turn
         if proof_nodes := self._pool.config.proof_nodes * self._num_simulations:
             self._pool.search.prove(tree, proof_nodes, max_edges=EDGES_PER_NODE * proof_nodes)
-            self._rounds[tree] = 0
 
     @override
     def work(self) -> None:
         self._pool.answer()
-        for tree, num_rounds in list(self._rounds.items()):
-            # Forced results count once the root was evaluated and a simulation made.
-            self._pool.search.prove(tree, 0)
-            self._rounds[tree] += 1
-            if num_rounds == ROUNDS_TO_BEGIN:
-                del self._rounds[tree]
         # Some of the finished searches may belong to earlier turns.
         for tree in sorted(self._thinking.keys() & set(self._pool.search.finished().tolist())):
-            self._rounds.pop(tree, None)
             self._inbox.put(self._decide(self._thinking.pop(tree), tree))
 
     def _decide(self, turn: Turn, tree: int) -> Decision:

@@ -150,18 +150,14 @@ class SearchDriver:
         """Search on for forced results, as far as the simulations made so far allow, or the time."""
         num_leaves = self._search.num_leaves - self._leaves_before
         num_nodes = self._config.proof_nodes * max(num_leaves, FIRST_LEAVES) - self._proof_nodes
-        is_due = num_nodes >= LEAST_NODES or num_leaves <= 2
-        # A result that is known counts once a simulation was made.
-        if not self._config.proof_nodes or not (is_due or self._search.forced(0) is not None):
+        if num_nodes <= 0 or (num_nodes < LEAST_NODES and self._proof_nodes):
             return
-        started, num_nodes, edges_per_node = self._clock(), max(num_nodes, 0), EDGES_PER_NODE
+        started, edges_per_node = self._clock(), EDGES_PER_NODE
         if self._task.num_visits is None or self._task.is_endless:
             share = self._task.proof_share
             if self._search.builds_table(0):
                 share = max(share, TABLE_SHARE)
-            if num_leaves > 2 and self._proof_seconds > share * (started - self._started):
-                if self._search.forced(0) is not None:
-                    self._search.prove(0, 0)
+            if self._proof_seconds > share * (started - self._started):
                 return
             num_nodes, edges_per_node = min(num_nodes, MOST_NODES), EDGES_PER_NODE // 5
         self._search.prove(0, num_nodes, max_edges=edges_per_node * num_nodes)

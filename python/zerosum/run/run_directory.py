@@ -82,6 +82,7 @@ def hold(directory: Path) -> Iterator[None]:
     try:
         directory.mkdir(parents=True, exist_ok=True)
         require_own_files(directory)
+        begun = _now_there(directory)
         lock.acquire()
         # A second file, because other processes cannot read the locked one on every system.
         replace_durably(note, json.dumps(holder))
@@ -96,9 +97,10 @@ def hold(directory: Path) -> Iterator[None]:
     try:
         for part in _PARTS:
             _require_writable(directory / part)
-        (directory / STOP).unlink(missing_ok=True)  # for an earlier training
+        _remove_older_request(directory, begun)
         yield
     finally:
+        (directory / STOP).unlink(missing_ok=True)
         note.unlink(missing_ok=True)
         lock.release()
 
@@ -144,6 +146,19 @@ def stopped_by_request(directory: Path, stop: threading.Event) -> Iterator[None]
     finally:
         is_over.set()
         thread.join()
+
+
+def _now_there(directory: Path) -> int:
+    """The time in nanoseconds by the clock that stamps the files of a directory, which may be another machine's."""
+    with tempfile.TemporaryFile(dir=directory) as file:
+        return os.fstat(file.fileno()).st_mtime_ns
+
+
+def _remove_older_request(directory: Path, begun: int) -> None:
+    """Remove a request to stop an earlier training; one that came since this training began is for this one."""
+    with contextlib.suppress(FileNotFoundError):
+        if (directory / STOP).lstat().st_mtime_ns < begun:
+            (directory / STOP).unlink()
 
 
 def _require_writable(directory: Path) -> None:

@@ -1,7 +1,8 @@
 """Trainings that the page starts, continues and stops, by commands of the command line, which it shows.
 
 A training is a separate process that continues after this program ends. A file in its run asks it to stop, with the
-same clean end as Ctrl-C: no process is ended by a number, which may be another one's by now, or a stranger's choice.
+same clean end as Ctrl-C: no process is ended by a number from a file, which may be another one's by now, or a
+stranger's choice.
 Trainings are only started if the command line allows it.
 """
 
@@ -81,6 +82,10 @@ class Trainings:
         directory = self.library.run_directory(name)
         if not self.is_running(directory):
             raise SettingsError(f"{name} is not learning.")
+        process = self._running.get(directory)
+        if process is not None and process.poll() is None and not is_held(directory):
+            process.terminate()  # it has only begun, and a file would be taken for a request to an earlier training
+            return shlex.join(["kill", str(process.pid)])
         return shlex.join(["touch", str(ask_to_stop(directory))])
 
     def is_running(self, directory: Path) -> bool:

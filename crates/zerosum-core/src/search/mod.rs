@@ -49,6 +49,7 @@ pub use evaluations::Evaluations;
 pub use prior::{prior_of, round_prior};
 use puct::ExplorationTable;
 pub use root::{Root, StopReason};
+use tree::ForcedResults;
 pub use tree::{Noise, Tree};
 
 /// Minimum memory per tree, in KiB: the children of a root alone can take as much.
@@ -232,7 +233,7 @@ impl<G: Game> Search<G> {
         let before = prover.num_nodes();
         prover.work(&game, max_nodes, max_edges);
         let tree_mut = &mut self.trees[tree];
-        if config.exact_bounds && tree_mut.has_begun() {
+        if config.exact_bounds {
             let losses = match prover.found() {
                 Some(Forced::Loss(_)) => tree_mut.position().legal_actions(&*game, true),
                 _ => prover.losing_moves(),
@@ -242,8 +243,9 @@ impl<G: Game> Search<G> {
                 _ => None,
             };
             let losses = losses.into_iter().map(|action| (action, ValueForMover(-1.0)));
-            let results = win.into_iter().map(|action| (action, ValueForMover(1.0))).chain(losses);
-            tree_mut.note_results(&config, results, prover.found().map_or(&[], Forced::line));
+            let results = win.into_iter().map(|action| (action, ValueForMover(1.0))).chain(losses).collect();
+            let line = prover.found().map_or(Vec::new(), |found| found.line().to_vec());
+            tree_mut.note_results(&config, ForcedResults { results, line });
         }
         Ok(prover.num_nodes() - before)
     }

@@ -31,6 +31,13 @@ pub enum Noise {
     },
 }
 
+/// Results of root moves that [`super::Search::prove`] found.
+pub struct ForcedResults {
+    pub results: Vec<(Action, ValueForMover)>,
+    /// The line of the root's own result, to the end of the game; empty if it is not known.
+    pub line: Vec<Action>,
+}
+
 /// A root position and the tree below it.
 pub struct Tree<G: Game> {
     position: Position<G::State>,
@@ -51,6 +58,8 @@ pub struct Tree<G: Game> {
     /// Plies of the longest simulation of this search.
     deepest: u32,
     stop_reason: Option<StopReason>,
+    /// Results that count once a simulation was made.
+    pending: Option<ForcedResults>,
     /// The forced result that [`super::Search::prove`] found, move by move.
     forced_line: Vec<Action>,
     /// Virtual visits of collisions: they count as leaves in flight in selection alone.
@@ -78,6 +87,7 @@ impl<G: Game> Tree<G> {
             reused_visits: 0,
             deepest: 0,
             stop_reason: None,
+            pending: None,
             forced_line: Vec::new(),
             num_collisions: 0,
             path: Vec::new(),
@@ -145,6 +155,7 @@ impl<G: Game> Tree<G> {
         self.moves = RootMoves::default();
         self.noise = Noise::None;
         self.halving = Halving::default();
+        self.pending = None;
         self.forced_line.clear();
         self.target_visits = 0;
         self.stop_reason = None;
@@ -170,6 +181,7 @@ impl<G: Game> Tree<G> {
     /// Restricts the root to these legal moves, ascending; an empty list allows all.
     pub fn restrict(&mut self, config: &SearchConfig, allowed: Vec<Action>) {
         self.moves.allowed = allowed;
+        self.pending = None;
         self.note_end_again(config);
     }
 
@@ -184,20 +196,22 @@ impl<G: Game> Tree<G> {
         &self.moves.allowed
     }
 
-    /// Whether the root is evaluated and a simulation was made.
-    pub fn has_begun(&self) -> bool {
-        let root = &self.arena.nodes[ROOT as usize];
-        root.kind == NodeKind::Expanded && root.visits > 1
+    /// Notes results of root moves that are known from elsewhere. They count once a simulation was made.
+    pub fn note_results(&mut self, config: &SearchConfig, forced: ForcedResults) {
+        self.pending = Some(forced);
+        self.count_results();
+        if self.is_searching() {
+            self.note_end(config);
+        }
     }
 
-    /// Notes results of root moves that are known from elsewhere, and the line of the root's own result, if it has one.
-    pub fn note_results(
-        &mut self,
-        config: &SearchConfig,
-        results: impl Iterator<Item = (Action, ValueForMover)>,
-        forced_line: &[Action],
-    ) {
+    /// Counts the noted results once the root is evaluated and a simulation was made.
+    fn count_results(&mut self) {
         let root = self.arena.nodes[ROOT as usize];
+        if root.kind != NodeKind::Expanded || root.visits <= 1 {
+            return;
+        }
+        let Some(ForcedResults { results, line }) = self.pending.take() else { return };
         for (action, value) in results {
             let Some(index) = self.arena.actions_of(&root).iter().position(|legal| *legal == action) else { continue };
             let child = &mut self.arena.nodes[root.first_child as usize + index];
@@ -210,10 +224,7 @@ impl<G: Game> Tree<G> {
         tighten(&mut self.arena, ROOT);
         let root = &mut self.arena.nodes[ROOT as usize];
         root.q = root.mean();
-        self.forced_line = forced_line.to_vec();
-        if self.is_searching() {
-            self.note_end(config);
-        }
+        self.forced_line = line;
     }
 
     /// Checks again whether the search is over, after the searched moves have changed.
@@ -325,6 +336,7 @@ impl<G: Game> Tree<G> {
     fn finish_simulation(&mut self, config: &SearchConfig, leaf: Estimate<ValueForFirst>) {
         backup(&mut self.arena, config, &self.path, leaf);
         self.deepest = self.deepest.max(self.path.len() as u32 - 1);
+        self.count_results();
         self.note_end(config);
     }
 
