@@ -103,6 +103,8 @@ class GoTwin:
         self.seen[self.situation(self.board, self.mover)] = self.ply
 
     def is_repeated(self, stone: Stone) -> bool:
+        if self.superko == "none":
+            return False
         if self.superko == "simple":
             return bool(stone.taken) and stone.board == self.before_last
         return self.situation(stone.board, -self.mover) in self.seen

@@ -119,6 +119,7 @@ VARIANTS = (
     Variant(5, 8, max_plies=120, superko="situational", suicide=True, komi=-25),
     Variant(5, 8, max_plies=200, superko="simple", komi=25),
     Variant(5, 6, superko="simple", suicide=True, komi=-25),
+    Variant(5, 4, superko="none", max_plies=100, komi=25),
     Variant(5, 16, komi=25),
     Variant(5, 70, opening=SENDING_TWO),
     Variant(5, 20, opening=TWO_SENT, moves="C5 B5 pass"),
@@ -191,7 +192,7 @@ class Oracles:
         assert self.board.apply_setup(*places, []), "it is legal"
         self.gnugo = None
         # GNU Go has boards up to 19x19, and no suicide of single stones, which positional superko forbids anyway.
-        if variant.size > 19 or (variant.suicide and variant.superko != "positional"):
+        if variant.size > 19 or variant.superko == "none" or (variant.suicide and variant.superko != "positional"):
             return
         key = (variant.superko, variant.suicide)
         if key not in self.engines:

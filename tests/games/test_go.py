@@ -48,6 +48,7 @@ def count_lines(twin: GoTwin, depth: int) -> int:
         ("", oracle_go.SENDING_TWO, [6, 24, 121, 404]),
         ("superko=situational, suicide=true", oracle_go.LARGE_EYES, [9, 69, 485]),
         ("superko=simple", "5/1XO2/X1XO1/1XO2/5 O", [19, 343, 5851]),
+        ("superko=none", "5/1XO2/X1XO1/1XO2/5 O", [19, 344, 5870]),
     ],
 )
 def test_perft(options: str, position: str, counts: list[int]) -> None:
@@ -96,7 +97,7 @@ def test_names_and_their_long_forms(name: str, full_name: str, komi: float) -> N
         ("go(size=4)", 'size is "4", expected a number from 5 to 25'),
         ("go9(size=13)", "go9: size=9 is implied, and the option size is given, too"),
         ("go(rules=ing)", 'rules is "ing", expected tromp-taylor or japanese'),
-        ("go(superko=none)", 'superko is "none", expected one of positional, situational, simple'),
+        ("go(superko=ing)", 'superko is "ing", expected one of positional, situational, simple, none'),
         ("go(size=8, handicap=5)", "handicap is 5, expected 0 or 2 to 4 on 8×8"),
         ("go(komi=x)", 'komi is "x", expected a number'),
         ("go(liberties=9)", 'liberties is "9", expected a number from 0 to 8'),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from records_for_tests import one, texts
-from zerosum.notation import Record, read_games
+from zerosum.notation import Record, game_text, read_games
 from zerosum.notation.sgf import COLUMNS
 
 DATA = Path(__file__).parents[1] / "data" / "people"
@@ -215,9 +215,21 @@ def test_a_record_against_its_own_rules_is_read_by_milder_ones() -> None:
     assert "move 22, is not legal here" in warning and warning.endswith("; the record is read with superko=simple")
 
 
-def test_a_ko_taken_back_at_once_ends_the_moves() -> None:
+def test_a_ko_that_is_taken_back_at_once_is_read_by_no_rule_against_it() -> None:
+    """KO marks a move that is made although the rules forbid it."""
     (record,) = read("sgf31_ko_property.sgf")
-    assert len(record.moves) == 8 and "'cb', move 9, is not legal here" in record.errors[0]
+    assert len(record.checked().moves) == 10 and record.game == "go(size=9, komi=6.5, superko=none)"
+    assert record.moves[8].properties == (("KO", ""),)
+    (warning,) = record.warnings
+    assert "'cb', move 9, is not legal here" in warning and warning.endswith("; the record is read with superko=none")
+    (again,) = read_games(io.StringIO(game_text(record, format="sgf")), format="sgf")
+    assert again.moves == record.moves and again.game == record.game
+
+
+def test_the_mildest_rules_are_no_stricter_than_they_need_to_be() -> None:
+    text = (DATA / "sgf31_ko_property.sgf").read_text()
+    assert sgf(text.split(";B[cb]KO[];W[ee]")[0] + ")").game == "go(size=9, komi=6.5)"
+    assert sgf(text.replace("W[ee]", "W[cb]")).errors, "an occupied point is legal by no rules"
 
 
 @pytest.mark.parametrize(
@@ -252,9 +264,18 @@ def test_signs_lose_no_move() -> None:
         if sign not in ("=", "N", "D", "RR"):
             attached = pgn(f"1. e4 e5 2. Nf3{sign} Nc6 *").checked()
             assert attached.moves == record.moves and not attached.warnings, sign
+        stopped = pgn(f"1. e4 e5 2. Nf3 {sign}; Nc6 3. Bb5 {sign}; *").checked()
+        assert len(stopped.moves) == (3 if sign in ("N", "D", "RR") else 5), sign
     for sign in ("@", "^", "~", "||", "⁂"):
         record = pgn(f"1. e4 e5 2. Nf3 {sign} Nc6 *").checked()
         assert len(record.moves) == 4 and record.warnings == (f"line 1: '{sign}' is not a move: it is left out",)
+
+
+@pytest.mark.parametrize("comment", ["good", "Nc6 loses", "2... Nc6 is best 1-0", "", "12", "= (equal)"])
+def test_a_semicolon_behind_a_sign_begins_a_comment_unless_moves_follow(comment: str) -> None:
+    record = pgn(f"1. e4 e5 2. Nf3 ⩱; {comment}\nNc6 *").checked()
+    assert texts(record.moves) == "e2e4 e7e5 g1f3 b8c6" and not record.warnings
+    assert record.moves[2].comments == ((comment,) if comment else ())
 
 
 def test_signs_everywhere() -> None:

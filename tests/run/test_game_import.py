@@ -203,6 +203,25 @@ def test_games_that_begin_elsewhere(tmp_path: Path) -> None:
     assert record.start == "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1" and record.plies["player"].tolist() == [1, 0]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "plies", "outcome", "said"),
+    [
+        ("a.pgn", "1. e4 e5 2. -- Nc6 3. Nf3 1-0\n", 2, 1.0, "'--', move 3, is a null move"),
+        ("a.pgn", "1. f3 e5 2. g4 Qh4# *\n", 4, -1.0, ""),
+        ("a.kifu", "   1 ７六歩(77)\n   2 ３四歩(33)\n   3 トライ\nまで2手で先手の勝ち\n", 2, 1.0, "'トライ'"),
+    ],
+)
+def test_games_that_end_in_other_ways(
+    tmp_path: Path, name: str, text: str, plies: int, outcome: float, said: str
+) -> None:
+    """By a null move, by the rules without a result in the file, by a word that is unknown."""
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    told = Told(tmp_path / name, run=tmp_path / "run")
+    (record,) = stored(tmp_path / "run")
+    assert (len(record.plies), record.outcome) == (plies, outcome)
+    assert [said in line for line in told.err if str(tmp_path) in line] == [True] * bool(said)
+
+
 # ---- what is refused
 
 
@@ -216,7 +235,8 @@ def test_games_that_begin_elsewhere(tmp_path: Path) -> None:
             "damaged or illegal",
             "line 1: the first player's result is 1, by the rules",
         ),
-        (b"1. e4 e5 *\n", "without a result", "line 1: the record has no result"),
+        (b"1. e4 e5 *\n", "without a result", "line 1: the record has no result, and the game is not over"),
+        (b"1. -- e5 1-0\n", "without moves", "line 1: no move was played"),
         (b'[Result "1-0"]\n\n1. e4 0-1\n', "without a result", "line 1: the record has no result"),
         (b"1-0\n", "without moves", "line 1: no move was played"),
         (b'[Variant "Atomic"]\n\n1. e4 1-0\n', "damaged or illegal", "line 1: the variant 'Atomic' is unknown"),

@@ -21,6 +21,10 @@ NOTATIONS = {"pgn": "san", "sgf": "sgf", "kif": "kif", "csa": "csa"}
 """The notation of moves in each format, by the games' names for them."""
 
 
+class NullMoveError(GameError):
+    """A line of moves ends, because its next move is a null move: its mover passes, as analyses show threats."""
+
+
 @functools.lru_cache(maxsize=64)
 def game_of(name: str) -> Rules:
     """The game that a record names. A record may come from anybody, so it cannot name a file with rules, a program.
@@ -91,15 +95,27 @@ class _Reading:
     moves: tuple[Move, ...]
     variations: tuple[tuple[Move, ...], ...]
     errors: list[str]
-    """The error that ends the main line, if any."""
+    """The error that ends the main line, if any. A null move is none: it ends the moves, and the game stays sound."""
     warnings: list[str]
 
     @classmethod
     def of(cls, record: Record, game: Rules) -> _Reading:
         walk = _Walk(game, NOTATIONS.get(record.format), None)
         moves, variations = walk.translate(record, start_state(game, record.start))
-        stopped = [f"{error}; the variation stops here" for error in walk.warnings]
-        return cls(game, moves, variations, list(map(str, walk.errors)), stopped)
+        warnings = [f"{error}; the moves end before it" for error in walk.errors if isinstance(error, NullMoveError)]
+        warnings += [f"{error}; the variation stops here" for error in walk.warnings]
+        errors = [str(error) for error in walk.errors if not isinstance(error, NullMoveError)]
+        return cls(game, moves, variations, errors, warnings)
+
+
+MILDER_RULES = (
+    {"superko": "simple"},
+    {"suicide": "true"},
+    {"superko": "simple", "suicide": "true"},
+    {"superko": "none"},
+    {"superko": "none", "suicide": "true"},
+)
+"""Options of Go that forbid less, the mildest last."""
 
 
 def _by_milder_rules(record: Record, reading: _Reading) -> _Reading:
@@ -110,7 +126,7 @@ def _by_milder_rules(record: Record, reading: _Reading) -> _Reading:
     if reading.game.spec.name != "go":
         return reading
     own, found = options_of(reading.game), reading
-    for milder in ({"superko": "simple"}, {"suicide": "true"}, {"superko": "simple", "suicide": "true"}):
+    for milder in MILDER_RULES:
         changed = {name: value for name, value in milder.items() if own[name] != value}
         if not changed:
             continue
@@ -229,6 +245,7 @@ def parse_move(game: Rules, state: State, move: Move, number: int, notation: str
         notation: The notation of similar legal moves in an error; None is the game's own.
 
     Raises:
+        NullMoveError: the move is a null move of PGN.
         GameError: the move is illegal; the message names the line, the move and similar legal moves.
     """
     action = game.parse_action(state, move.text)
@@ -238,6 +255,6 @@ def parse_move(game: Rules, state: State, move: Move, number: int, notation: str
         return action
     place = f"line {move.line}: " if move.line else ""
     if move.text in pgn.NULL_MOVES:
-        raise GameError(f"{place}{shown(move.text)}, move {number}, is a null move, which the rules do not know")
+        raise NullMoveError(f"{place}{shown(move.text)}, move {number}, is a null move, which the rules do not know")
     near = near_moves(game, state, move.text, notation=notation)
     raise GameError(f"{place}{shown(move.text)}, move {number}, is not legal here: {near}")

@@ -56,6 +56,7 @@ NULL_MOVES = ("--", "Z0", "0000", "@@@@")
 STANDARD_MOVE = re.compile(r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?|O-O(?:-O)?[+#]?")
 END_SIGNS = re.compile(r"[^\w+#=/-]+$")
 """Signs at the end of a word."""
+SIGN_AT_END = re.compile(r"[^A-Za-z0-9_\s;]+$")
 EN_PASSANT = re.compile(r"(.*?)e\.?p\.?([+#!?]*)")
 MOVE_WITH_RESULT = re.compile(r"([a-hKQRBNO].*?[\dQRBNO+#!?])(1[-:–—−]0|0[-:–—−]1|1/2[-:–—−]1/2|½[-:–—−]½|\*)")
 NUMBER = re.compile(r"\d+\.+|\d+$|\.+")
@@ -127,6 +128,8 @@ class _GameReader:
         self.opened_comment = 0
         """The line number of an open comment's beginning, or 0."""
         self.has_moves = False
+        self.line_of_moves = 0
+        """The newest line that goes on with moves behind a sign and a semicolon."""
 
     def say(self, number: int, what: str) -> None:
         self.errors.append(f"line {number}: {what}")
@@ -192,6 +195,9 @@ class _GameReader:
                 at, self.line, self.has_moves = found.end(), self.line or number, True
                 self.add_move(token, (), number)
                 continue
+            if token.startswith(";") and self.is_part_of_sign(text, found.start(), number):
+                at = found.start() + 1
+                continue
             is_comment = token == "{" or token.startswith(";")
             if self.result is not None and not is_comment:
                 return found.start()
@@ -204,6 +210,20 @@ class _GameReader:
                 self.add_comment(token[1:])
             else:
                 self.read_token(token, number)
+
+    def is_part_of_sign(self, text: str, at: int, number: int) -> bool:
+        """Whether a semicolon ends a sign, as in "⩱; Nc6 3. Bb5": as a comment, the line's other moves would be lost."""
+        sign = SIGN_AT_END.search(text, max(at - MOST_LETTERS, 0), at)
+        if sign is None or glyphs_of(sign[0]) is None:
+            return False
+        if self.line_of_moves != number:
+            rest = [_without_number(word) for word in text[at + 1 :].split() if word not in RESULTS]
+            words = [word for word in rest if word and glyphs_of(word.removesuffix(";")) is None]
+            if not words or not all(map(STANDARD_MOVE.fullmatch, words)):
+                return False
+            self.line_of_moves = number
+        self.warn(number, f"{shown(sign[0] + ';')}: moves follow in the line, so ; begins no comment; it is left out")
+        return True
 
     @property
     def takes_moves(self) -> bool:
@@ -266,9 +286,7 @@ class _GameReader:
             self.warn(number, "')' without '('; it is left out")
 
     def read_word(self, token: str, number: int) -> None:
-        word = token
-        while found := NUMBER.match(word):
-            word = word[found.end() :]
+        word = _without_number(token)
         if glyphs := glyphs_of(word) if word else None:
             for glyph in glyphs:
                 self.add_glyph(glyph, token, number)
@@ -396,6 +414,17 @@ class _GameReader:
         taken = f"{result} is taken" if len(decided) == 1 else "no result is taken"
         self.warn(self.line, f"the tag Result is {said}, but the moves end with {self.result}; {taken}")
         return result
+
+
+def _without_number(word: str) -> str:
+    """A word without the number of a move before it.
+
+    >>> _without_number("12...Nf6"), _without_number("12."), _without_number("e4")
+    ('Nf6', '', 'e4')
+    """
+    while found := NUMBER.match(word):
+        word = word[found.end() :]
+    return word
 
 
 def _take_command(move: Draft, found: re.Match[str]) -> str:

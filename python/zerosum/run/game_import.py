@@ -95,7 +95,7 @@ def import_games(
     """Read games from files into a run's records.
 
     Variations are left out. A game is refused, with its file, line and the reason, if it is damaged or illegal by the
-    run's rules, is of another game or has other options, has no result or no move, is cut off by the end of its file,
+    run's rules, is of another game or has other options, has no result (by the record or the rules) or no move, is cut off by the end of its file,
     or is a double: another game of the run has the same start, moves and result.
 
     Args:
@@ -307,6 +307,8 @@ class _Importer:
             line = "" if str(error).startswith("line ") else f"{unit} {record.line}: "
             self.complain(f"{place}, {line}{error}; the game is not imported.")
             return
+        if game.warning:
+            self.complain(f"{place}, {game.warning}.")
         self._keep(game, rules, digest, origin)
 
     def _require_rules(self, record: Record) -> Rules:

@@ -27,7 +27,7 @@ from zerosum.base.errors import GameError
 from zerosum.contest.centipawns import coefficient_of, value_of
 from zerosum.games import Rules, start_state
 from zerosum.notation import Move, Record
-from zerosum.notation.legality import FOULS, NOTATIONS, explains_foul, options_of, parse_move
+from zerosum.notation.legality import FOULS, NOTATIONS, NullMoveError, explains_foul, options_of, parse_move
 from zerosum.notation.sgf_root import MOVE_OPTIONS
 from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
 from zerosum.run import hcpe3
@@ -71,6 +71,8 @@ class ImportedGame:
     shares: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
     """By ply, the share of each move in the policy target, which is missing if there are none; the other plies have the
     move that was played."""
+    warning: str = ""
+    """Why the last moves of the record are left out; "" if none are."""
 
     def record(self, game: Rules, *, game_id: int, origin: str) -> GameRecord:
         """The game as a store keeps it."""
@@ -152,9 +154,7 @@ def imported(record: Record, game: Rules) -> ImportedGame:
     require_same_game(record, game)
     if not record.moves:
         raise RefusedGameError(NO_MOVES, "no move was played")
-    result = record.result
-    if result is None:
-        raise RefusedGameError(NO_RESULT, "the record has no result")
+    warning = ""
     try:
         state = start_state(game, record.start)
         start = game.position_text(state) or ""
@@ -164,8 +164,13 @@ def imported(record: Record, game: Rules) -> ImportedGame:
         for number, move in enumerate(record.moves, start=1):
             try:
                 action = parse_move(game, state, move, number, known)
-            except GameError:
+            except NullMoveError as error:
+                warning = f"{error}; the moves end before it"
+                record = replace(record, moves=record.moves[: number - 1])
+                break
+            except GameError as error:
                 if explains_foul(record, num_legal=number - 1, is_first=game.player(state) == 0):
+                    warning = f"{error}; the game was lost by it"
                     record = replace(record, moves=record.moves[: number - 1], ending=FOULS[0])
                     break
                 raise
@@ -176,8 +181,13 @@ def imported(record: Record, game: Rules) -> ImportedGame:
             state = game.play(state, action)
     except GameError as error:
         raise RefusedGameError(ILLEGAL, str(error).rstrip(".")) from error
-    outcome = game.outcome(state)
-    if outcome is not None and not game.is_soft_ending(state) and outcome != result:
+    if not actions:
+        raise RefusedGameError(NO_MOVES, "no move was played")
+    outcome = None if game.is_soft_ending(state) else game.outcome(state)
+    result = outcome if record.result is None else record.result
+    if result is None:
+        raise RefusedGameError(NO_RESULT, "the record has no result, and the game is not over by the rules")
+    if outcome is not None and outcome != result:
         by_rules = f"by the rules {outcome:g} ({game.ending(state)})"
         raise RefusedGameError(ILLEGAL, f"the first player's result is {result:g}, {by_rules}")
     return ImportedGame(
@@ -186,9 +196,10 @@ def imported(record: Record, game: Rules) -> ImportedGame:
         players=np.array(players, np.uint8),
         values=_values(record.moves, players, coefficient_of(game.spec.name)),
         outcome=float(result),
-        ending=record.ending or (game.ending(state) if outcome is not None else None) or "",
+        ending=record.ending or game.ending(state) or "",
         opening_plies=record.opening_plies,
         shares=shares,
+        warning=warning,
     )
 
 

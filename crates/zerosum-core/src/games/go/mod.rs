@@ -31,6 +31,16 @@ pub enum Superko {
     Situational,
     /// The position two plies ago, by recapturing a single stone.
     Simple,
+    /// None: a ko may be taken back at once.
+    None,
+}
+
+impl Superko {
+    /// True if all earlier positions of the game count.
+    #[inline]
+    pub fn is_of_all_positions(self) -> bool {
+        matches!(self, Self::Positional | Self::Situational)
+    }
 }
 
 /// The points that count at the end.
@@ -90,10 +100,11 @@ impl Variant {
         let komi = options.number("komi", usual_komi, -1000.0..=1000.0)?;
         let handicap = points::handicap_points(size, options.number("handicap", 0, 0..=9)?)?;
         let suicide = options.flag("suicide", false)?;
-        let superko = match options.choice("superko", &["positional", "situational", "simple"])? {
+        let superko = match options.choice("superko", &["positional", "situational", "simple", "none"])? {
             "positional" => Superko::Positional,
             "situational" => Superko::Situational,
-            _ => Superko::Simple,
+            "simple" => Superko::Simple,
+            _ => Superko::None,
         };
         let (history, repeats_history) = options.history(MAX_HISTORY)?;
         let liberties = options.number("liberties", 0, 0..=board::MAX_LIBERTIES)?;
@@ -310,6 +321,7 @@ fn describe(variant: &Variant) -> Description {
             "a stone that has just taken one stone, and has no liberty but that point, may not be taken back at once \
              (simple ko)"
         }
+        Superko::None => "every position may be repeated, also a ko at once, as some people's games do",
     };
     let counted = match variant.scoring {
         Scoring::Area => {
@@ -337,7 +349,7 @@ fn describe(variant: &Variant) -> Description {
         ),
         rules: format!(
             "A stone on an empty point takes the opponent's chains that it leaves without a liberty. Superko \
-             (`superko`, positional, situational or simple): {superko}; a pass never repeats one, and a position \
+             (`superko`, positional, situational, simple or none): {superko}; a pass never repeats one, and a position \
              set up counts as one position. Suicide is {suicide} (`suicide`; `rules=tromp-taylor` is \
              `suicide=true`). Two passes in a row end the game, and so does the ply cap, twice the number of points \
              unless `max_plies` is given. The score counts without removing stones: {counted} (`scoring`, area or \

@@ -135,7 +135,7 @@ impl<const W: usize, const P: usize> State<W, P> {
                 }
             }
         });
-        if go.variant.superko != Superko::Simple {
+        if go.variant.superko.is_of_all_positions() {
             // Each quiet move adds one stone, so a repeated position differs from the present one by the stone of that
             // move.
             let present = self.board.hash ^ side_to_move_key(go.variant.superko, self.player.opponent());
@@ -160,8 +160,8 @@ impl<const W: usize, const P: usize> State<W, P> {
 
     #[inline]
     fn repeats(&self, go: &Go<W, P>, point: usize, placement: Placement) -> bool {
-        if go.variant.superko == Superko::Simple {
-            return self.ko == Some(point as u16);
+        if !go.variant.superko.is_of_all_positions() {
+            return go.variant.superko == Superko::Simple && self.ko == Some(point as u16);
         }
         let key = self.key_after(go, placement);
         self.history.keys(placement.num_stones).any(|earlier| earlier == key)
@@ -238,6 +238,7 @@ mod tests {
             let is_by_board = superko == "positional";
             assert_eq!(is_legal(&options, KO, "B3 pass pass C3"), !is_by_board && superko == "simple", "{superko}");
         }
+        assert_eq!(play("go(size=5, superko=none)", KO, "B3 C3 B3").0, "5/1XO2/XO1O1/1XO2/5 X");
     }
 
     #[test]
