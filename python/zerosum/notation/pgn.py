@@ -212,7 +212,10 @@ class _GameReader:
                 self.read_token(token, number)
 
     def is_part_of_sign(self, text: str, at: int, number: int) -> bool:
-        """Whether a semicolon ends a sign, as in "⩱; Nc6 3. Bb5": as a comment, the line's other moves would be lost."""
+        """Whether a semicolon ends a sign, as in "⩱; Nc6 3. Bb5".
+
+        As the beginning of a comment it would lose the other moves of the line.
+        """
         sign = SIGN_AT_END.search(text, max(at - MOST_LETTERS, 0), at)
         if sign is None or glyphs_of(sign[0]) is None:
             return False

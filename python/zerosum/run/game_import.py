@@ -95,8 +95,8 @@ def import_games(
     """Read games from files into a run's records.
 
     Variations are left out. A game is refused, with its file, line and the reason, if it is damaged or illegal by the
-    run's rules, is of another game or has other options, has no result (by the record or the rules) or no move, is cut off by the end of its file,
-    or is a double: another game of the run has the same start, moves and result.
+    run's rules, is of another game or has other options, has no move, or no result by the record or the rules, is cut
+    off by the end of its file, or is a double: another game of the run has the same start, moves and result.
 
     Args:
         files: PGN, SGF, KIF, KI2, CSA or HCPE3 files; a directory stands for all of them in its tree, "-" for standard
