@@ -16,7 +16,6 @@ from zerosum.games import Rules, State
 from zerosum.replay.records import NO_TARGET, PackedPly, PlyFlag, PlyRecord, packed_ply, policy_target
 from zerosum.search.config import Root
 from zerosum.selfplay import SelfplayConfig
-from zerosum.selfplay.worker import is_full_search
 
 
 def choose_action(
@@ -137,13 +136,10 @@ class TwinGames:
         self._search.begin(tree, num_simulations if game.is_full else fast_simulations, noise=noise)
 
     def _is_full(self, game: _Game, ply: int, next: Next) -> bool:
-        return is_full_search(
-            next[2],
-            seed=self._seed,
-            game_id=game.game_id,
-            ply=ply,
-            num_opening_plies=game.num_opening_plies,
-        )
+        """Whether a ply is searched in full. The position after the random moves is new: it always is."""
+        if 0 < ply == game.num_opening_plies:
+            return True
+        return next[2] == 1.0 or uniform(self._seed, game.game_id, ply, "full search") < next[2]
 
     def play(self, first_tree: int, next: Next, *, resigning: tuple[float | None, float] | None = None) -> TwinMoves:
         moves = TwinMoves(next_tree=self._search.num_trees)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from play_clients import gtp_command, gtp_words
 from zerosum.base.errors import SettingsError
-from zerosum.contest.clock import Clock, TimeControl, TimeLeft, pgn_clock
+from zerosum.contest.clock import Clock, TimeControl, TimeLeft
 
 parse = TimeControl.parse
 
@@ -405,14 +405,6 @@ def test_gtp_reads_the_clock_that_it_writes(control: TimeControl) -> None:
         said = control.left_of_gtp(float(word), int(stones))
         assert said.shown_s == pytest.approx(left.shown_s, abs=1.1e-3)
         assert (said.is_overtime, said.period_moves) == (left.is_overtime, left.period_moves)
-
-
-@given(st.integers(0, 10**9))
-def test_pgn_clock_is_read_again(milliseconds: int) -> None:
-    hours, minutes, rest = pgn_clock(milliseconds / 1000).split(":")
-    assert (int(hours) * 60 + int(minutes)) * 60 + float(rest) == pytest.approx(milliseconds / 1000)
-    assert len(minutes) == 2
-    assert len(rest.partition(".")[0]) == 2
 
 
 def test_a_turn_that_somebody_else_timed() -> None:

@@ -356,18 +356,6 @@ class Clock:
         return elapsed_s > max(limit, 0.0) + self._margins_s[player] + RESOLUTION_S
 
 
-def pgn_clock(seconds: float) -> str:
-    """A time in PGN's notation of `[%clk …]` and `[%emt …]`, rounded down to milliseconds.
-
-    >>> pgn_clock(5025.5), pgn_clock(-0.1)
-    ('1:23:45.5', '0:00:00')
-    """
-    milliseconds = math.floor(max(seconds, 0.0) * 1000 + RESOLUTION_S)
-    minutes, rest = divmod(milliseconds, 60_000)
-    fraction = f".{rest % 1000:03}".rstrip("0").rstrip(".")
-    return f"{minutes // 60}:{minutes % 60:02}:{rest // 1000:02}{fraction}"
-
-
 def _seconds(text: str) -> float:
     """The seconds of "5", "0.05", "1:30" or "1:30:00"."""
     total = 0.0

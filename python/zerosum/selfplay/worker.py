@@ -322,11 +322,3 @@ def num_opening_plies(game: Rules, config: SelfplayConfig, *, seed: int, game_id
     if uniform(seed, game_id, 0, "has opening") < config.opening_share:
         return 1 + int(uniform(seed, game_id, 0, "opening plies") * config.opening_plies)
     return 0
-
-
-def is_full_search(share: float, *, seed: int, game_id: int, ply: int, num_opening_plies: int) -> bool:
-    """Whether a ply is searched in full, if so large a share of the plies is."""
-    # The position after the random moves is new: it is always learned from.
-    if 0 < ply == num_opening_plies:
-        return True
-    return share == 1.0 or uniform(seed, game_id, ply, "full search") < share

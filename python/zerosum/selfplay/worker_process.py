@@ -152,12 +152,6 @@ def unpack_threshold(packed: bytes) -> float | None:
     return None if math.isnan(threshold) else threshold
 
 
-def network_of(packed: bytes) -> PlayingNetwork:
-    """The network of `pack_weights` without its weights."""
-    step, progress, _ = _HEAD.unpack_from(packed)
-    return PlayingNetwork(step, progress)
-
-
 def checkpoint_of(packed: bytes, game: Rules) -> Checkpoint:
     """The inverse of `pack_weights`."""
     import safetensors.numpy as safetensors
