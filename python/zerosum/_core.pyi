@@ -164,6 +164,21 @@ class Description:
         """The count behind `Game.material`; "" if it is always 0."""
 
 @final
+class LinearEvaluation:
+    """A weighted sum of a game's planes as the player to move sees them, for `Game.alpha_beta`.
+
+    `squares` [bit planes * H * W] has a weight for each square of each bit plane, `numbers` [constant planes] one for
+    the number of each constant plane; the sum begins at `bias`. It is in units of its own, positive for the player to
+    move.
+
+    Raises GameError if the game has no bit planes, a number of weights is not the game's, or a weight is not finite.
+    """
+
+    def __new__(
+        cls, game: Game, squares: NDArray[np.float32], numbers: NDArray[np.float32], *, bias: float = 0.0
+    ) -> LinearEvaluation: ...
+
+@final
 class Picture:
     """A position for a drawing program. A game of one's own may return one from `picture(state)`."""
 
@@ -198,10 +213,10 @@ class Picture:
 
 @final
 class AlphaBeta:
-    """The result of an alpha-beta search; `result`, `delay` and `material` are for the player to move, with best play.
+    """The result of an alpha-beta search; `result`, `delay` and `evaluation` are for the player to move, with best play.
 
     One position is better than another if its `result` is greater; if that is the same, its `delay`; then its
-    `material`.
+    `evaluation`.
     """
 
     @property
@@ -214,8 +229,8 @@ class AlphaBeta:
     def delay(self) -> int:
         """Plies until a win, negative, or until a loss; 0 if `result` is 0."""
     @property
-    def material(self) -> float:
-        """`Game.material` at the full depth, for the player to move; 0 if the game ends earlier."""
+    def evaluation(self) -> float:
+        """The search's evaluation at the full depth, for the player to move; 0 if the game ends earlier."""
     @property
     def num_nodes(self) -> int:
         """Number of moves tried."""
@@ -324,11 +339,22 @@ class Game:
         Each is drawn uniformly among the moves that do not end the game; there are fewer if all would. The key of the
         draws is (seed, game_id, number of the move).
         """
-    def alpha_beta(self, state: State, *, depth: int, seed: int, game: int = 0) -> AlphaBeta:
-        """The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH) and counting material there.
+    def alpha_beta(
+        self,
+        state: State,
+        *,
+        depth: int,
+        seed: int,
+        game: int = 0,
+        evaluation: LinearEvaluation | None = None,
+        noise: float = 0.0,
+    ) -> AlphaBeta:
+        """The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH), with an evaluation there.
 
-        Equally good moves are ordered by the material that they gain at once, then by a draw keyed (seed, game, plies).
-        Raises GameError if the depth is out of range or the game is over.
+        Without an `evaluation` it is `Game.material`. Equally good moves are ordered by their evaluation at once, then
+        by a draw keyed (seed, game, plies). With `noise` each move's evaluation is first raised by a random number
+        below it, in units of the evaluation.
+        Raises GameError if the depth is out of range, the game is over or the evaluation is of another encoding.
         """
     def planes(self, state: State) -> NDArray[np.float32]:
         """[C, H, W], seen from the player to move."""

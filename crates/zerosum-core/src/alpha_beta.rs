@@ -1,4 +1,4 @@
-//! Alpha-beta search of a fixed depth with material at its leaves: an opponent that learns nothing.
+//! Alpha-beta search of a fixed depth with a static evaluation at its leaves: with material, an opponent that learns nothing.
 //!
 //! The search is the textbook's (Knuth and Moore 1975), without extensions, transposition table or quiescence search, so its
 //! depth alone determines its strength. Moves that refuted others at the same distance from the root, "killer moves" (Slate and
@@ -8,6 +8,7 @@ use std::cmp::Ordering;
 use std::ops::Neg;
 
 use crate::error::UsageError;
+use crate::evaluation::Evaluation;
 use crate::game::{Action, Game, Outcome, Position};
 use crate::interrupt::InterruptCheck;
 use crate::player::Player;
@@ -16,20 +17,20 @@ use crate::random::RandomStream;
 /// Largest depth of a search, in plies.
 pub const MAX_DEPTH: u32 = 64;
 
-/// The minimax value of a position for one side. Values are ordered by result, then delay, then material: an early win is
-/// better than a late win, a late win is better than any material, and a late loss is better than an early loss.
+/// The minimax value of a position for one side. Values are ordered by result, then delay, then evaluation: an early win is
+/// better than a late win, a late win is better than any evaluation, and a late loss is better than an early loss.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct MinimaxValue {
     /// The result in [−1, 1]; 0 if it is a draw or lies beyond the leaves.
     pub result: f32,
     /// Plies from the root to a decided end, negative for a win and positive for a loss; 0 if `result` is 0.
     pub delay: i32,
-    /// The material at the leaf; 0 if the game ends before it.
-    pub material: f32,
+    /// The evaluation at the leaf; 0 if the game ends before it.
+    pub evaluation: f32,
 }
 
 impl MinimaxValue {
-    const LOWEST: Self = Self { result: f32::NEG_INFINITY, delay: 0, material: 0.0 };
+    const LOWEST: Self = Self { result: f32::NEG_INFINITY, delay: 0, evaluation: 0.0 };
 
     fn of_outcome(outcome: &Outcome, side: Player, plies: u32) -> Self {
         let result = outcome.result.0 * side.sign();
@@ -39,11 +40,16 @@ impl MinimaxValue {
             Some(Ordering::Less) => 1,
             _ => 0,
         };
-        Self { result, delay: faster * plies as i32, material: 0.0 }
+        Self { result, delay: faster * plies as i32, evaluation: 0.0 }
     }
 
-    fn of_material(material: f32, side: Player) -> Self {
-        Self { result: 0.0, delay: 0, material: material * side.sign() }
+    fn of_evaluation(evaluation: f32, side: Player) -> Self {
+        Self { result: 0.0, delay: 0, evaluation: evaluation * side.sign() }
+    }
+
+    /// The value with another evaluation, if it is one of an evaluation or a draw.
+    fn raised(self, by: f32) -> Self {
+        if self.result == 0.0 { Self { evaluation: self.evaluation + by, ..self } } else { self }
     }
 }
 
@@ -51,7 +57,7 @@ impl Neg for MinimaxValue {
     type Output = Self;
 
     fn neg(self) -> Self {
-        Self { result: -self.result, delay: -self.delay, material: -self.material }
+        Self { result: -self.result, delay: -self.delay, evaluation: -self.evaluation }
     }
 }
 
@@ -68,15 +74,18 @@ pub struct AlphaBeta {
 
 /// The best move of a position at a depth of `depth` plies; soft endings end the game below the root.
 ///
-/// Among equally good moves it returns one that gains the most material at once, and among these a random one.
-/// `check_interrupt` is called now and then; it may unwind.
+/// Among equally good moves it returns one with the best evaluation at once, and among these a random one. With `noise` each
+/// move's evaluation is first raised by a random number below it: evaluations with many weights leave no two moves equal, and
+/// games would repeat. The value that is returned is without it. `check_interrupt` is called now and then; it may unwind.
 ///
 /// # Errors
 /// A sentence, if the depth is out of range or the game is over.
-pub fn alpha_beta<G: Game>(
+pub fn alpha_beta<G: Game, E: Evaluation<G>>(
     game: &G,
     root: &Position<G::State>,
+    evaluation: &E,
     depth: u32,
+    noise: f32,
     mut random: RandomStream,
     check_interrupt: &dyn Fn(),
 ) -> Result<AlphaBeta, UsageError> {
@@ -92,6 +101,7 @@ pub fn alpha_beta<G: Game>(
     }
     let mut descent = Descent {
         game,
+        evaluation,
         root_plies: root.plies,
         killers: vec![[None; 2]; depth as usize],
         num_nodes: 0,
@@ -99,18 +109,21 @@ pub fn alpha_beta<G: Game>(
     };
     let side = game.player(&root.state);
     descent.sort(root, side, &mut actions);
-    let mut found = (MinimaxValue::LOWEST, actions[0]);
+    let (mut best, mut found) = (MinimaxValue::LOWEST, (MinimaxValue::LOWEST, actions[0]));
     for action in actions {
-        let value = descent.value_after(root, action, side, depth, found.0, -MinimaxValue::LOWEST);
-        if value > found.0 {
+        let raise = if noise > 0.0 { random.uniform() as f32 * noise } else { 0.0 };
+        let value = descent.value_after(root, action, side, depth, best.raised(-raise), -MinimaxValue::LOWEST);
+        if value.raised(raise) > best {
+            best = value.raised(raise);
             found = (value, action);
         }
     }
     Ok(AlphaBeta { action: found.1, value: found.0, num_nodes: descent.num_nodes })
 }
 
-struct Descent<'a, G> {
+struct Descent<'a, G, E> {
     game: &'a G,
+    evaluation: &'a E,
     root_plies: u32,
     /// For each remaining depth less 1, the latest two moves that were too good for the opponent to allow, the latest first.
     killers: Vec<[Option<Action>; 2]>,
@@ -118,16 +131,16 @@ struct Descent<'a, G> {
     interrupt: InterruptCheck<'a>,
 }
 
-impl<G: Game> Descent<'_, G> {
-    /// Sorts actions by the material that they leave `side`, most first: good first moves narrow the window early. The sort is
+impl<G: Game, E: Evaluation<G>> Descent<'_, G, E> {
+    /// Sorts actions by the evaluation that they leave `side`, best first: good first moves narrow the window early. The sort is
     /// stable.
     fn sort(&self, position: &Position<G::State>, side: Player, actions: &mut [Action]) {
-        let material = |action: &Action| {
+        let evaluation = |action: &Action| {
             let mut next = position.clone();
             next.play(self.game, *action);
-            self.game.material(&next.state) * side.sign()
+            self.evaluation.evaluate(self.game, &next.state) * side.sign()
         };
-        let mut sorted: Vec<(f32, Action)> = actions.iter().map(|action| (material(action), *action)).collect();
+        let mut sorted: Vec<(f32, Action)> = actions.iter().map(|action| (evaluation(action), *action)).collect();
         sorted.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         for (action, (_, sorted)) in actions.iter_mut().zip(sorted) {
             *action = sorted;
@@ -152,7 +165,7 @@ impl<G: Game> Descent<'_, G> {
             return MinimaxValue::of_outcome(&outcome, side, position.plies - self.root_plies);
         }
         if depth == 1 {
-            return MinimaxValue::of_material(self.game.material(&position.state), side);
+            return MinimaxValue::of_evaluation(self.evaluation.evaluate(self.game, &position.state), side);
         }
         // A side may move several times in a row.
         if self.game.player(&position.state) == side {

@@ -23,6 +23,7 @@
 pub mod alpha_beta;
 pub mod erased;
 pub mod error;
+pub mod evaluation;
 pub mod game;
 pub mod games;
 mod interrupt;

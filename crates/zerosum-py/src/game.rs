@@ -12,6 +12,7 @@ use zerosum_core::games;
 use zerosum_core::player::Player;
 use zerosum_core::random::RandomStream;
 
+use crate::evaluation::LinearEvaluation;
 use crate::failure::{catch, check_signals, game_error, value_error};
 use crate::leaves::{Leaves, expand};
 use crate::packed_plies::packed_opening;
@@ -23,10 +24,10 @@ use crate::state::{GameSource, LineOfPlay, Start, State};
 /// Largest depth of perft: each ply is a nested call, and the stack is finite.
 const MAX_PERFT_DEPTH: u32 = 255;
 
-/// The result of an alpha-beta search; `result`, `delay` and `material` are for the player to move, with best play.
+/// The result of an alpha-beta search; `result`, `delay` and `evaluation` are for the player to move, with best play.
 ///
 /// One position is better than another if its `result` is greater; if that is the same, its `delay`; then its
-/// `material`.
+/// `evaluation`.
 #[pyclass(frozen, get_all, module = "zerosum._core")]
 pub struct AlphaBeta {
     /// The best move.
@@ -35,8 +36,8 @@ pub struct AlphaBeta {
     result: f32,
     /// Plies until a win, negative, or until a loss; 0 if `result` is 0.
     delay: i32,
-    /// `Game.material` at the full depth, for the player to move; 0 if the game ends earlier.
-    material: f32,
+    /// The search's evaluation at the full depth, for the player to move; 0 if the game ends earlier.
+    evaluation: f32,
     /// Number of moves tried.
     num_nodes: u64,
 }
@@ -291,17 +292,31 @@ impl Game {
         Ok((State { inner, line }, packed_openings(py, game_id, moves)?))
     }
 
-    /// The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH) and counting material there.
+    /// The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH), with an evaluation there.
     ///
-    /// Equally good moves are ordered by the material that they gain at once, then by a draw keyed (seed, game, plies).
-    /// Raises GameError if the depth is out of range or the game is over.
-    #[pyo3(signature = (state, *, depth, seed, game = 0))]
-    fn alpha_beta(&self, py: Python<'_>, state: &State, depth: i64, seed: u64, game: u64) -> PyResult<AlphaBeta> {
+    /// Without an `evaluation` it is `Game.material`. Equally good moves are ordered by their evaluation at once, then by
+    /// a draw keyed (seed, game, plies). With `noise` each move's evaluation is first raised by a random number below it,
+    /// in units of the evaluation.
+    /// Raises GameError if the depth is out of range, the game is over or the evaluation is of another encoding.
+    #[pyo3(signature = (state, *, depth, seed, game = 0, evaluation = None, noise = 0.0))]
+    #[allow(clippy::too_many_arguments)] // keywords in Python
+    fn alpha_beta(
+        &self,
+        py: Python<'_>,
+        state: &State,
+        depth: i64,
+        seed: u64,
+        game: u64,
+        evaluation: Option<&LinearEvaluation>,
+        noise: f32,
+    ) -> PyResult<AlphaBeta> {
         let depth = u32::try_from(depth).unwrap_or(0); // 0 is refused, as too large a depth is
         let random = RandomStream::new(seed, game, state.inner.plies().into(), "alpha-beta");
-        let found = self.run_at(py, state, |position| position.alpha_beta(depth, random, &check_signals))?;
+        let evaluation = evaluation.map(|evaluation| &*evaluation.inner);
+        let search = |position: &dyn AnyPosition| position.alpha_beta(evaluation, depth, noise, random, &check_signals);
+        let found = self.run_at(py, state, search)?;
         let alpha_beta::AlphaBeta { action, value, num_nodes } = found.map_err(|error| game_error(py, error.0))?;
-        Ok(AlphaBeta { action, result: value.result, delay: value.delay, material: value.material, num_nodes })
+        Ok(AlphaBeta { action, result: value.result, delay: value.delay, evaluation: value.evaluation, num_nodes })
     }
 
     /// Names of notations, besides the game's own, that `action_text` can write.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::alpha_beta::{AlphaBeta, alpha_beta};
 use crate::error::UsageError;
+use crate::evaluation::{LinearEvaluation, Material};
 use crate::game::{Action, Game, GameSpec, Outcome, Position};
 use crate::leaves::encoded;
 use crate::perft::perft;
@@ -142,12 +143,18 @@ pub trait AnyPosition {
     /// Each move is drawn uniformly among those that do not end the game; there are fewer if all would.
     fn draw_opening(&self, seed: u64, game_id: u64, num_plies: u32) -> (AnyState, Vec<(Action, Player)>);
 
-    /// See [`alpha_beta`].
+    /// See [`alpha_beta`]; without an evaluation it counts [`Material`].
     ///
     /// # Errors
-    /// If the depth is out of range or the game is over.
-    fn alpha_beta(&self, depth: u32, random: RandomStream, check_interrupt: &dyn Fn())
-    -> Result<AlphaBeta, UsageError>;
+    /// If the depth is out of range, the game is over or the evaluation is of another game.
+    fn alpha_beta(
+        &self,
+        evaluation: Option<&LinearEvaluation>,
+        depth: u32,
+        noise: f32,
+        random: RandomStream,
+        check_interrupt: &dyn Fn(),
+    ) -> Result<AlphaBeta, UsageError>;
 
     /// A legal action as text, in the game's own notation or one of [`Game::notations`].
     ///
@@ -233,11 +240,18 @@ impl<G: Game> AnyPosition for ErasedPosition<'_, G> {
 
     fn alpha_beta(
         &self,
+        evaluation: Option<&LinearEvaluation>,
         depth: u32,
+        noise: f32,
         random: RandomStream,
         check_interrupt: &dyn Fn(),
     ) -> Result<AlphaBeta, UsageError> {
-        alpha_beta(&**self.game, self.position, depth, random, check_interrupt)
+        let (game, root) = (&**self.game, self.position);
+        let Some(evaluation) = evaluation else {
+            return alpha_beta(game, root, &Material, depth, noise, random, check_interrupt);
+        };
+        evaluation.require_game(game.spec())?;
+        alpha_beta(game, root, evaluation, depth, noise, random, check_interrupt)
     }
 
     fn action_text(&self, action: Action, notation: Option<&str>) -> Result<String, UsageError> {
