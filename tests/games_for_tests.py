@@ -62,6 +62,16 @@ class DoubleMove:
         return f"{state[0]} of 12, player {state[1]} to move\n"
 
 
+class OnlyNumbers(DoubleMove):
+    """The same race, seen without any plane of squares."""
+
+    name = "only-numbers"
+    constant_planes = ("counter", "first to move")
+
+    def planes(self, state: tuple[int, int, int]) -> NDArray[np.float32]:
+        return np.full((2, 1, 16), state[0] / 12, np.float32)
+
+
 class Loop(DoubleMove):
     """A counter modulo 4 that never ends but by the ply cap."""
 

@@ -213,7 +213,9 @@ class Picture:
 
 @final
 class AlphaBeta:
-    """The result of an alpha-beta search; `result`, `delay` and `evaluation` are for the player to move, with best play.
+    """The result of an alpha-beta search.
+
+    `result`, `delay` and `evaluation` are for the player to move, with best play.
 
     One position is better than another if its `result` is greater; if that is the same, its `delay`; then its
     `evaluation`.

@@ -129,8 +129,8 @@ def test_the_command_prints_the_plan_and_its_json(zero: Command, tmp_path: Path)
     text, values = zero(*words, "--price", "20").out, json.loads(zero(*words, "--price", "20", "--json").out)
     assert f"{values['games']:,.0f} as long as random ones" in text and f"cost {values['cost']:,.0f}" in text
     assert f"limit         {values['limit']}" in text and "The paper's own runs: 5,000 TPUs play" in text
-    uncounted = "Those of selfplay.alphabeta='2@0, 0@0.1' take less time."
-    assert uncounted in zero(*words, "--set", "selfplay.alphabeta=2@0, 0@0.1").out and uncounted not in text
+    uncounted = "Those of the alpha-beta search take less time."
+    assert uncounted in zero(*words, "--set", "selfplay.alphabeta_depth=2").out and uncounted not in text
 
 
 def test_this_machine_is_measured() -> None:

@@ -49,8 +49,8 @@ def test_a_dry_run_prints_what_would_be_and_starts_nothing(zero: Command, learne
         assert values["training"][budget[0].removeprefix("--")] == int(budget[1])
         assert values["network"]["num_filters"] == 8 and values["game"] == "tictactoe"
         assert re.search(r"# Estimate: .*learner steps", answer.out)
-    words = ("--dry-run", "--steps", "7", "--set", "selfplay.alphabeta=1@0, 0@0.1")
-    assert "selfplay.alphabeta='1@0, 0@0.1' take less time." in zero("train", "tictactoe", *words).out
+    words = ("--dry-run", "--steps", "7", "--set", "selfplay.alphabeta_depth=1")
+    assert "Those of the alpha-beta search take less time." in zero("train", "tictactoe", *words).out
     before = (learned / "config.toml").read_text()
     assert tomllib.loads(zero("train", learned, "--dry-run", "--steps", "99").out)["training"]["steps"] == 99
     assert (learned / "config.toml").read_text() == before

@@ -95,7 +95,7 @@ def test_it_finds_what_minimax_finds(name: str, depth: int, count: int) -> None:
             continue
         worth, best = best_of_twin(game, state, depth)
         found = game.alpha_beta(state, depth=depth, seed=number)
-        assert (found.result, found.delay, found.material) == worth, game.draw(state)
+        assert (found.result, found.delay, found.evaluation) == worth, game.draw(state)
         assert found.action in best, game.draw(state)
 
 
@@ -105,7 +105,7 @@ def test_a_side_may_move_twice_and_results_may_be_halves(depth: int) -> None:
     for number, state in enumerate(random_states(game, 10, most_plies=6)):
         worth, best = best_of_twin(game, state, depth)
         found = game.alpha_beta(state, depth=depth, seed=number)
-        assert (found.result, found.delay, found.material) == worth
+        assert (found.result, found.delay, found.evaluation) == worth
         assert found.action in best
 
 

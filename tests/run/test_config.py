@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from games_for_tests import DoubleMove
+from games_for_tests import DoubleMove, OnlyNumbers
 from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.games import adopt, make
 from zerosum.games.rules import with_options
@@ -20,7 +20,6 @@ from zerosum.network.weights import num_operations
 from zerosum.run import gpu_defaults
 from zerosum.run.config import (
     SECTIONS,
-    asked_settings,
     changed,
     configured_game,
     dump_config,
@@ -32,7 +31,6 @@ from zerosum.run.config import (
     preset_names,
 )
 from zerosum.run.defaults import default_settings
-from zerosum.run.run_directory import plan, write_config
 
 
 @pytest.mark.parametrize(
@@ -324,15 +322,13 @@ def test_a_head_that_the_game_cannot_have_is_refused() -> None:
             new_config(game, game.spec.name, overrides=asked)
 
 
-def test_material_in_searches_needs_a_count_of_material(tmp_path: Path) -> None:
-    asked = ["selfplay.material=0.8@0, 0@0.3"]
-    assert new_config(make("minishogi"), "minishogi", overrides=asked).selfplay.material == "0.8@0, 0@0.3"
-    error = r"selfplay.material is '0.8@0, 0@0.3', but connect4 has no count of material: leave it ''"
+def test_an_alpha_beta_search_needs_planes_of_pieces(tmp_path: Path) -> None:
+    asked = ["selfplay.alphabeta_depth=2"]
+    assert new_config(make("connect4"), "connect4", overrides=asked).selfplay.alphabeta_depth == 2
+    game = adopt(OnlyNumbers())
+    error = "has no planes of pieces, so an alpha-beta search cannot learn what they are worth"
     with pytest.raises(SettingsError, match=error):
-        new_config(make("connect4"), "connect4", overrides=asked)
-    write_config(tmp_path, new_config(make("connect4"), "connect4"))
-    with pytest.raises(SettingsError, match=error):
-        plan(tmp_path, make("connect4"), "connect4", asked=asked_settings(overrides=asked))
+        new_config(game, game.spec.name, overrides=asked)
 
 
 def test_the_size_of_a_network_is_said_in_plain_words() -> None:

@@ -163,12 +163,12 @@ def test_interruptions_change_nothing(whole: Path, tmp_path: Path, kill: Kill) -
 
 def test_games_of_an_alpha_beta_search_repeat_after_a_kill(tmp_path: Path, kill: Kill) -> None:
     """The search plays until the network of step 12, and a kill comes before and after it."""
-    asked, said = ("selfplay.alphabeta=1@0, 2@0.25, 0@0.5",), list[str]()
+    settings = ("depth=2", "share=0.5", "learning_nodes=2000")
+    asked, said = tuple(f"selfplay.alphabeta_{setting}" for setting in settings), list[str]()
     go_on(tmp_path / "whole", *asked, report=said.append)
     told = [line.strip() for line in said if "plays self-play's games" in line]
     assert told == [
-        "At first an alpha-beta search of depth 1 plays self-play's games.",
-        "from now on an alpha-beta search of depth 2 plays self-play's games",
+        "At first an alpha-beta search of depth 2 plays self-play's games.",
         "from now on the network plays self-play's games",
     ]
     for count in (2 * 8, 2 * 12):
@@ -176,12 +176,15 @@ def test_games_of_an_alpha_beta_search_repeat_after_a_kill(tmp_path: Path, kill:
     assert load_checkpoint(tmp_path / "run").info.step >= 12
     go_on(tmp_path / "run")
     assert_same(tmp_path / "run", tmp_path / "whole")
+    evaluations = [(tmp_path / run / "evaluation.json").read_text() for run in ("run", "whole")]
+    assert evaluations[0] == evaluations[1]
 
 
 @pytest.mark.parametrize("is_interrupted", [False, True])
 def test_a_position_of_the_alpha_beta_search_is_learned_from_once(tmp_path: Path, *, is_interrupted: bool) -> None:
     """`learner.samples_per_position` is 4 for the network's games."""
-    asked = ("training.deterministic=false", "training.steps_per_phase=1", "selfplay.alphabeta=2@0")
+    asked = ("training.deterministic=false", "training.steps_per_phase=1", "selfplay.alphabeta_depth=2")
+    asked += ("selfplay.alphabeta_share=1", "selfplay.alphabeta_learning_nodes=2000")
     for steps in (9, STEPS) if is_interrupted else (STEPS,):
         go_on(tmp_path, *asked, steps=steps)
     positions, samples = load_checkpoint(tmp_path).info.training["positions"], 16 * STEPS

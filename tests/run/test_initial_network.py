@@ -120,13 +120,13 @@ def test_planes_and_searches_follow_from_the_network() -> None:
     go = new_config(make("go9"), "go9", overrides=["training.initial_network=go9", "training.planes=liberties=3"])
     assert go == new_config(make("go9"), "go9", overrides=["training.initial_network=go9"])
     assert go.game == "go(size=9, liberties=3)" and go.network.ownership_head
-    assert new_config(make("chess"), "chess", preset="chess").selfplay.alphabeta
+    assert new_config(make("chess"), "chess", preset="chess").selfplay.alphabeta_depth
     chess = new_config(make("chess"), "chess", preset="chess", overrides=["training.initial_network=chess"])
-    assert (chess.selfplay.alphabeta, chess.selfplay.material, chess.game) == ("", "", "chess")
+    assert (chess.selfplay.alphabeta_depth, chess.game) == (0, "chess")
     kept = new_config(
-        make("chess"), "chess", overrides=["training.initial_network=chess", "selfplay.alphabeta=2@0, 0@0.5"]
+        make("chess"), "chess", overrides=["training.initial_network=chess", "selfplay.alphabeta_depth=2"]
     )
-    assert kept.selfplay.alphabeta, "what is asked for comes first"
+    assert kept.selfplay.alphabeta_depth, "what is asked for comes first"
 
 
 @pytest.mark.usefixtures("packaged")

@@ -1,5 +1,6 @@
 """Games of an alpha-beta search, with which self-play begins: each move searched again; when the network takes over."""
 
+import functools
 import itertools
 import math
 from dataclasses import replace
@@ -7,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from zerosum.base.errors import SettingsError
 from zerosum.evaluators import Evaluations
 from zerosum.games import make, start_state
 from zerosum.replay.records import PlyFlag
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig
-from zerosum.selfplay.alpha_beta import depth_at
+from zerosum.selfplay.evaluation_learning import PLAYING_NOISE, learn_evaluation
+from zerosum.selfplay.piece_terms import LearnedWeights
 from zerosum.selfplay.playing_network import PlayingNetwork
 from zerosum.selfplay.worker import MemoryLog, SelfplayTask, SelfplayWorker
 
@@ -33,7 +34,7 @@ class Uniform:
 
 
 def task_of(name: str, *, progress=lambda: 0.0, evaluator=None, **settings) -> SelfplayTask:
-    config = SelfplayConfig(**{"games_per_worker": 4, "alphabeta": "2@0, 0@0.5", "opening_share": 0.5} | settings)
+    config = SelfplayConfig(**{"games_per_worker": 4, "alphabeta_depth": 2, "opening_share": 0.5} | settings)
     return SelfplayTask(
         game=make(name),
         search=SearchConfig(num_simulations=4, root_noise_alpha=1.0),
@@ -44,7 +45,15 @@ def task_of(name: str, *, progress=lambda: 0.0, evaluator=None, **settings) -> S
         settings_hash="",
         game_ids=itertools.count(),
         network=lambda: PlayingNetwork(3, progress()),
+        evaluation=learned(name),
     )
+
+
+@functools.cache
+def learned(name: str) -> LearnedWeights:
+    found = learn_evaluation(make(name), seed=SEED, num_nodes=20_000)
+    assert found is not None
+    return found
 
 
 def played(task: SelfplayTask, number: int):
@@ -55,7 +64,8 @@ def played(task: SelfplayTask, number: int):
 
 @pytest.mark.parametrize("name", ["minishogi", "gomoku(size=7)"])
 def test_moves_values_and_targets_are_those_of_the_search(name: str):
-    game, num_unknown = make(name), 0
+    game = make(name)
+    evaluation, noise = learned(name).evaluation(game), PLAYING_NOISE * learned(name).spread
     for record in played(task_of(name), 12):
         state = start_state(game, record.start)
         num_opening = int(np.count_nonzero(record.plies["flags"] & int(PlyFlag.OPENING)))
@@ -64,17 +74,15 @@ def test_moves_values_and_targets_are_those_of_the_search(name: str):
             assert ply.player == game.player(state)
             if index >= num_opening:
                 assert (ply.checkpoint_step, ply.num_simulations, ply.net_value) == (3, 0, 0.0)
-                found = game.alpha_beta(state, depth=2, seed=SEED, game=record.game_id)
+                found = game.alpha_beta(
+                    state, depth=2, seed=SEED, game=record.game_id, evaluation=evaluation, noise=noise
+                )
                 assert ply.action == found.action
                 assert (ply.target["action"].tolist(), ply.target["probability"].tolist()) == ([found.action], [1])
-                if PlyFlag.EVALUATED in ply.flags:
-                    assert ply.search_value == pytest.approx(found.result or math.tanh(found.material / 5), abs=1e-6)
-                else:
-                    assert (ply.flags, ply.search_value, found.result) == (PlyFlag.RECORDED, 0, 0)
-                    num_unknown += 1
+                assert ply.flags == PlyFlag.RECORDED | PlyFlag.EVALUATED
+                assert ply.search_value == pytest.approx(found.result or math.tanh(found.evaluation / 2), abs=1e-6)
             state = game.play(state, ply.action)
         assert (record.outcome, record.ending) == (game.outcome(state), game.ending(state))
-    assert (num_unknown > 0) == (not game.description.material)
 
 
 def test_games_are_functions_of_their_numbers():
@@ -126,7 +134,7 @@ def test_the_game_of_the_search_is_played_out_and_no_other_begins():
 
 def test_games_in_flight_wait_for_the_network():
     """A game that a kill has interrupted goes on when the network plays."""
-    network = task_of("minishogi", alphabeta="")
+    network = task_of("minishogi", alphabeta_depth=0)
     SelfplayWorker(network).play_batch()
     assert isinstance(network.log, MemoryLog)
     running, progress = dict(network.log._running), [0.0]
@@ -140,20 +148,7 @@ def test_games_in_flight_wait_for_the_network():
     assert running and set(running) <= {game.game_id for game in games[2:]}
 
 
-@pytest.mark.parametrize(
-    ("stages", "error"),
-    [
-        ("65@0", r"selfplay.alphabeta: '65' is not a depth from 0 to 64"),
-        ("-1@0", r"selfplay.alphabeta: '-1' is not a depth"),
-        ("deep@0", r"selfplay.alphabeta: 'deep' is not a depth"),
-        ("3", r"selfplay.alphabeta: '3' has no '@'"),
-        ("3@0.1", r"the first stage, '3@0.1', begins at 0.1, expected 0"),
-    ],
-)
-def test_stages_that_cannot_be_read_are_refused(stages: str, error: str):
-    with pytest.raises(SettingsError, match=error):
-        SelfplayConfig(alphabeta=stages)
-
-
-def test_the_depth_is_that_of_the_stage():
-    assert [depth_at("3@0, 2@0.1, 0@0.2", progress) for progress in (0, 0.09, 0.1, 0.2, 1)] == [3, 3, 2, 0, 0]
+def test_the_search_plays_until_its_share_is_used():
+    config = SelfplayConfig(alphabeta_depth=3, alphabeta_share=0.2)
+    assert [config.depth_at(progress) for progress in (0, 0.19, 0.2, 1)] == [3, 3, 0, 0]
+    assert SelfplayConfig().depth_at(0) == 0

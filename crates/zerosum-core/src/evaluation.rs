@@ -27,8 +27,9 @@ impl<G: Game> Evaluation<G> for Material {
 /// encoding, so a game without history (`history=1`) has only the newest position in the sum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearEvaluation {
-    /// [bit planes][8 · bytes of a plane], zero beyond the board.
-    squares: Vec<f32>,
+    /// [bit planes][8 · bytes of a plane] and up to a whole word of 64, in units of 1 / [`UNITS`], zero beyond the board.
+    squares: Vec<i32>,
+    num_bytes: usize,
     /// One for each constant plane.
     numbers: Vec<f32>,
     /// The evaluation of an empty board for the player to move.
@@ -57,15 +58,28 @@ impl LinearEvaluation {
                 spec.name()
             ));
         }
-        if let Some(weight) = squares.iter().chain(numbers).chain([&bias]).find(|weight| !weight.is_finite()) {
-            return Err(format!("an evaluation has the weight {weight}, expected finite numbers"));
+        let is_too_large = |weight: &&f32| !weight.is_finite() || weight.abs() > MAX_WEIGHT;
+        if let Some(weight) = squares.iter().chain(numbers).chain([&bias]).find(is_too_large) {
+            return Err(format!(
+                "an evaluation has the weight {weight}, expected numbers from -{MAX_WEIGHT} to {MAX_WEIGHT}"
+            ));
         }
         let bytes_per_plane = spec.bytes_per_plane();
-        let mut padded = vec![0.0; num_bits * bytes_per_plane * 8];
+        let num_bytes = num_bits * bytes_per_plane;
+        let mut padded = vec![0; num_bytes.next_multiple_of(8) * 8];
         for (row, weights) in padded.chunks_mut(bytes_per_plane * 8).zip(squares.chunks(num_squares)) {
-            row[..num_squares].copy_from_slice(weights);
+            for (unit, weight) in row.iter_mut().zip(weights) {
+                *unit = (weight * UNITS).round() as i32;
+            }
         }
-        Ok(Self { squares: padded, numbers: numbers.to_vec(), bias, bytes_per_plane, encoder_id: spec.encoder_id() })
+        Ok(Self {
+            squares: padded,
+            num_bytes,
+            numbers: numbers.to_vec(),
+            bias,
+            bytes_per_plane,
+            encoder_id: spec.encoder_id(),
+        })
     }
 
     /// Refuses another game than that of the weights.
@@ -80,16 +94,18 @@ impl LinearEvaluation {
         Err(UsageError(format!("this evaluation is of the encoding {found}, expected one of {expected}")))
     }
 
-    /// The sum for the player to move, in the order of planes and squares: the same bit for bit on every machine.
+    /// The sum for the player to move. The squares' part is exact; `bits` are whole words.
+    #[inline]
     fn of_planes(&self, bits: &[u8], constants: &[f32]) -> f32 {
-        let mut sum = self.bias;
-        for (byte, weights) in bits.iter().zip(self.squares.chunks_exact(8)) {
-            let mut byte = *byte;
-            while byte != 0 {
-                sum += weights[byte.trailing_zeros() as usize];
-                byte &= byte - 1;
+        let mut sum = 0;
+        for (bytes, weights) in bits.chunks_exact(8).zip(self.squares.chunks_exact(64)) {
+            let mut word = u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+            while word != 0 {
+                sum += weights[word.trailing_zeros() as usize & 63];
+                word &= word - 1;
             }
         }
+        let sum = sum as f32 / UNITS + self.bias;
         constants.iter().zip(&self.numbers).fold(sum, |sum, (number, weight)| sum + number * weight)
     }
 }
@@ -97,6 +113,10 @@ impl LinearEvaluation {
 /// Bytes and numbers of an encoding that need no allocation.
 const NUM_STACK_BYTES: usize = 512;
 const NUM_STACK_NUMBERS: usize = 64;
+/// Units of a weight of 1: sums of integers do not depend on their order.
+const UNITS: f32 = 16384.0;
+/// Largest weight of a square: the sum over a full board fits.
+const MAX_WEIGHT: f32 = 256.0;
 
 impl<G: Game> Evaluation<G> for LinearEvaluation {
     #[inline]
@@ -115,7 +135,7 @@ impl<G: Game> Evaluation<G> for LinearEvaluation {
 impl LinearEvaluation {
     #[inline]
     fn encode_and_sum<G: Game>(&self, game: &G, state: &G::State, bits: &mut [u8], numbers: &mut [f32]) -> f32 {
-        game.encode(state, &mut Planes::new(bits, numbers, self.bytes_per_plane));
+        game.encode(state, &mut Planes::new(&mut bits[..self.num_bytes], numbers, self.bytes_per_plane));
         self.of_planes(bits, numbers)
     }
 }

@@ -84,7 +84,7 @@ def _playing(
         task = SelfplayTask(
             game=game,
             search=replace(config.search, num_simulations=num_simulations, cache_positions=0),
-            config=replace(config.selfplay, games_per_worker=num_games, full_search_share=1.0, alphabeta=""),
+            config=replace(config.selfplay, games_per_worker=num_games, full_search_share=1.0, alphabeta_depth=0),
             evaluator=UniformEvaluator(),
             log=store,
             seed=config.training.seed,

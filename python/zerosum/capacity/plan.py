@@ -92,8 +92,7 @@ class Plan:
         forecast, config = self.forecast, self.config
         preset = f"preset {config.preset}" if config.preset else "default settings"
         cost = "" if price is None else f", cost {price * forecast.seconds / 3600:,.0f}"
-        stages = config.selfplay.alphabeta
-        note = f"  All games count as the network's. Those of selfplay.alphabeta={stages!r} take less time."
+        note = "  All games count as the network's. Those of the alpha-beta search take less time."
         return "\n".join(
             [
                 f"{config.game}, {preset}: {budget_words(config.training)}, network {config.network.size}",
@@ -105,7 +104,7 @@ class Plan:
                 " evaluations",
                 f"  rates         {self.rates.evaluations_per_second:,.0f} evaluations and"
                 f" {self.rates.samples_per_second:,.0f} samples a second ({self.rates.source})",
-                *([note] if stages else []),
+                *([note] if config.selfplay.alphabeta_depth else []),
                 "",
                 *paper_lines(),
             ]

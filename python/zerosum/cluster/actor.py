@@ -181,6 +181,7 @@ class _Player:
                 game_ids=self._ids,
                 num_staggered=task.num_staggered,
                 network=lambda: self._updates.network,
+                evaluation=task.evaluation,
                 resignation=self._resignation,
             ),
             num_workers=task.num_threads,

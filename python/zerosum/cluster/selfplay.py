@@ -259,6 +259,7 @@ class ClusterSelfplay:
             seed=self._task.seed,
             settings_hash=self._task.settings_hash,
             num_staggered=self._num_staggered or 0,
+            evaluation=self._task.evaluation,
         )
         num_games = room.cpus * self._trees_a_thread
         running = self._ingest.register(name, num_games=num_games)

@@ -47,6 +47,7 @@ from zerosum.run.initial_network import load_initial_network, require_initial_ne
 from zerosum.run.planes import with_planes
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig
+from zerosum.selfplay.piece_terms import PieceTerms
 
 DEFAULT_MINUTES = 30.0
 
@@ -419,7 +420,7 @@ def _new_config(
             f"network.ownership_head is true, but squares of {game.spec.full_name} have no owners, unlike those of Go:"
             " leave it false."
         )
-    require_material(config, game)
+    require_pieces(config, game)
     return config
 
 
@@ -431,13 +432,10 @@ def _own_network(network: NetworkConfig, game: Rules) -> NetworkConfig:
     return with_shapes(network, NetworkShape.of(game.spec))
 
 
-def require_material(config: RunConfig, game: Rules) -> None:
-    """Refuse to count material in the searches of a game that has no such count. Raises SettingsError."""
-    if config.selfplay.material and not game.description.material:
-        raise SettingsError(
-            f"selfplay.material is {config.selfplay.material!r}, but {game.spec.full_name} has no count of material:"
-            " leave it ''."
-        )
+def require_pieces(config: RunConfig, game: Rules) -> None:
+    """Refuse an alpha-beta search in a game without planes of pieces. Raises SettingsError."""
+    if config.selfplay.alphabeta_depth:
+        PieceTerms(configured_game(game, config))
 
 
 def configured_game(game: Rules, config: RunConfig) -> Rules:

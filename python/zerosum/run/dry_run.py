@@ -71,8 +71,8 @@ def measured_here(config: RunConfig, game: Rules) -> Forecast:
 def estimate(config: RunConfig, game: Rules) -> str:
     """How far a budget goes on this machine, in a sentence."""
     words = _words(measured_here(config, game), config, game)
-    if stages := config.selfplay.alphabeta:
-        words += f" All games count as the network's. Those of selfplay.alphabeta={stages!r} take less time."
+    if config.selfplay.alphabeta_depth:
+        words += " All games count as the network's. Those of the alpha-beta search take less time."
     return words
 
 

@@ -44,7 +44,7 @@ from zerosum.network.checkpoint import (
 )
 from zerosum.network.growing import growth_obstacle
 from zerosum.replay.shards import read_manifest
-from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config, require_material
+from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config, require_pieces
 
 LOCK = "holder.lock"
 """The file that a process locks while it holds a run."""
@@ -262,7 +262,7 @@ def _changed_config(
             f" be counted by {after.training.clock!r} from now on; start a new run, which may begin with this network:"
             f" --set training.initial_network={directory}."
         )
-    require_material(after, game)
+    require_pieces(after, game)
     _require_repeatable(directory, before, after)
     return after
 

@@ -36,16 +36,17 @@ from zerosum.replay import Batch
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord
 from zerosum.replay.window import needed, require_game
-from zerosum.run.budget import USED_UP, Budget
+from zerosum.run.budget import USED_UP, Budget, clock_s
 from zerosum.run.cluster_raters import ClusterRaters
 from zerosum.run.config import RunConfig, minutes_word, train_text
+from zerosum.run.evaluation import run_evaluation
 from zerosum.run.forecast import measure
 from zerosum.run.gate import Gate
 from zerosum.run.learning import RunLearner, new_window, open_checkpoint
 from zerosum.run.measures import Measures, progress_line
 from zerosum.run.workers import measured, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
-from zerosum.selfplay.alpha_beta import depth_at, light_weight, weight_of
+from zerosum.selfplay.alpha_beta import light_weight, weight_of
 from zerosum.selfplay.playing_network import PROGRESS, PlayingNetwork
 from zerosum.selfplay.resignation import Resignation, new_resignation, num_games_to_learn_from
 from zerosum.selfplay.worker import num_trees
@@ -120,10 +121,13 @@ class SelfplayTraining:
         self._restore_samples(checkpoint, info)
         self._restore_counts(info)
         self._batch: Batch | None = None  # the learner's newest batch; int8 takes its ranges from it
+        started = clock_s(config.training)
+        self._evaluation = run_evaluation(directory, game, config, report=report, is_stopped=self._stop.is_set)
+        learning_s = clock_s(config.training) - started
         self._begin_selfplay(self._gate.best() if self._gate else checkpoint, first_game_id)
         self._budget = Budget(
             config,
-            elapsed_s=self._measures.elapsed_before,
+            elapsed_s=self._measures.elapsed_before + learning_s,
             num_steps=lambda: self._learner.step_number,
             others_cpu_s=lambda: self._selfplay.cpu_s + self._learner.cpu_s + self._measures.cpu_s,
         )
@@ -137,7 +141,7 @@ class SelfplayTraining:
         config, rate = self._config, self._config.learner.samples_per_position
         self._window = new_window(config)
         missing_weight = float(info.get("missing_weight", 0.0))
-        least_weight = light_weight(rate) if missing_weight or config.selfplay.alphabeta else 1.0
+        least_weight = light_weight(rate) if missing_weight or config.selfplay.alphabeta_depth else 1.0
         recent = list(self._store.recent(**needed(self._store.num_positions, config.replay, least_weight=least_weight)))
         for known in (*recent, *(running.header for running in self._store.running.values())):
             require_game(known, self._game.spec)
@@ -191,7 +195,7 @@ class SelfplayTraining:
         self._uncompiled: Checkpoint | None = None  # a newer network than the evaluator's
         self._resignation = self._restored_resignation()
         # An alpha-beta search plays one game at a time.
-        staggers = config.selfplay.stagger_starts and not depth_at(config.selfplay.alphabeta, 0.0)
+        staggers = config.selfplay.stagger_starts and not config.selfplay.depth_at(0.0)
         task = SelfplayTask(
             game=game,
             search=config.search,
@@ -203,6 +207,7 @@ class SelfplayTraining:
             num_staggered=num_workers * num_trees(num_games) if staggers else 0,
             game_ids=itertools.count(first_game_id),
             network=lambda: self._playing,
+            evaluation=self._evaluation,
             resignation=self._resignation,
         )
         # A deterministic run begins its games in flight anew.
@@ -231,7 +236,7 @@ class SelfplayTraining:
         kind = "process" if in_processes else "thread"
         place = f"workers: {num_workers}" if cluster is None else f"actors of the cluster {cluster.address!r}"
         report(f"  self-play: {num_games} games a {kind}{why}; {place}; evaluator: {self._evaluator.description}.")
-        if depth := depth_at(config.selfplay.alphabeta, self._playing.progress):
+        if depth := config.selfplay.depth_at(self._playing.progress):
             report(f"  At first {_player_words(depth)} self-play's games.")
         if config.game.startswith(OBJECT) and num_workers > 1:
             report(
@@ -439,8 +444,8 @@ class SelfplayTraining:
 
     def _report_stage(self, before: PlayingNetwork) -> None:
         """Report that another search plays than with the network before."""
-        stages = self._config.selfplay.alphabeta
-        if (depth := depth_at(stages, self._playing.progress)) != depth_at(stages, before.progress):
+        selfplay = self._config.selfplay
+        if (depth := selfplay.depth_at(self._playing.progress)) != selfplay.depth_at(before.progress):
             self._report(f"      from now on {_player_words(depth)} self-play's games")
 
     def _judge(self) -> None:

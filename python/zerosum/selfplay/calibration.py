@@ -325,7 +325,7 @@ def playing(
     task = SelfplayTask(
         game=game,
         search=replace(search, cache_positions=0),
-        config=replace(config, games_per_worker=num_games, alphabeta=""),
+        config=replace(config, games_per_worker=num_games, alphabeta_depth=0),
         evaluator=evaluator,
         log=MemoryLog(),
         seed=0,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from zerosum._core import MAX_ALPHA_BETA_DEPTH
 from zerosum.base.settings import check, setting
-from zerosum.selfplay.alpha_beta import depth_stages
-from zerosum.selfplay.material import material_stages
 
 
 @dataclass(frozen=True)
@@ -60,17 +59,25 @@ class SelfplayConfig:
         high=1.0,
     )
     fast_simulations: int = setting(16, "simulations per move that is not searched in full", low=1, high=1 << 24)
-    material: str = setting(
-        "",
-        "weight of the material in the value of a leaf of self-play's searches, as WEIGHT@BUDGET: '0.8@0, 0.4@0.15,"
-        " 0@0.3' takes it away once 30 % of the budget are used; the rest is the network's value. Pieces count by the"
-        " game's customary values (docs/games.md), so a run with it does not learn from the rules alone (paper: '')",
+    alphabeta_depth: int = setting(
+        0,
+        "depth in plies of an alpha-beta search that plays self-play's first games in the network's place; 0 for none."
+        " Its evaluation, values of pieces and squares, is learned from the rules alone before (paper: 0)",
+        low=0,
+        high=MAX_ALPHA_BETA_DEPTH,
     )
-    alphabeta: str = setting(
-        "",
-        "depth in plies of an alpha-beta search that plays in place of the network's searches, as DEPTH@BUDGET: with"
-        " '3@0, 0@0.1' it plays the games until 10 % of the budget are used. It counts material where the game has it"
-        " (docs/games.md), so a run with it does not learn from the rules alone (paper: '')",
+    alphabeta_share: float = setting(
+        0.5,
+        "share of the budget until which that search plays, the learning of its evaluation included",
+        low=0.0,
+        high=1.0,
+    )
+    alphabeta_learning_nodes: int = setting(
+        60_000_000,
+        "positions that the games visit from which the alpha-beta search's evaluation is learned, once at the beginning"
+        " of the run (a minute of a core in chess)",
+        low=1,
+        high=1 << 40,
     )
     resign_false_positives: float | None = setting(
         None,
@@ -92,5 +99,10 @@ class SelfplayConfig:
 
     def __post_init__(self) -> None:
         check(self, "selfplay")
-        material_stages(self.material)
-        depth_stages(self.alphabeta)
+
+    def depth_at(self, progress: float) -> int:
+        """The depth of the alpha-beta search that plays a game which begins now; 0 if the network plays it.
+
+        `progress` is the used share of the budget, in [0, 1].
+        """
+        return self.alphabeta_depth if progress < self.alphabeta_share else 0

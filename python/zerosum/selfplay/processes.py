@@ -95,6 +95,7 @@ class SelfplayProcesses:
                 seed=task.seed,
                 settings_hash=task.settings_hash,
                 num_staggered=task.num_staggered,
+                evaluation=task.evaluation,
                 first_game_id=first_game_id + number,
                 game_id_step=num_workers,
             )

@@ -20,9 +20,10 @@ from zerosum.games.rules import drawn_start, measure_game
 from zerosum.replay.records import GameHeader, GameRecord, PackedPly, PlyFlag, RunningGame
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.config import with_room
-from zerosum.selfplay.alpha_beta import AlphaBetaGame, depth_at
+from zerosum.selfplay.alpha_beta import AlphaBetaGame
 from zerosum.selfplay.config import SelfplayConfig
-from zerosum.selfplay.material import seeing_material
+from zerosum.selfplay.evaluation_learning import PLAYING_NOISE
+from zerosum.selfplay.piece_terms import LearnedWeights
 from zerosum.selfplay.playing_network import PlayingNetwork
 from zerosum.selfplay.resignation import RESIGNATION, Resignation, SentThreshold
 
@@ -81,6 +82,8 @@ class SelfplayTask:
     """Games with lower numbers begin at any stage of a game, by random moves: `SelfplayConfig.stagger_starts`."""
     network: Callable[[], PlayingNetwork] = PlayingNetwork
     """The network that the evaluator runs now."""
+    evaluation: LearnedWeights | None = None
+    """The evaluation of the alpha-beta search, which only a run with `config.alphabeta_depth` has."""
     resignation: Resignation | SentThreshold | None = None
     """The threshold of resignations; None for none (`new_resignation`)."""
 
@@ -140,7 +143,7 @@ class SelfplayWorker:
         assert task.config.games_per_worker is not None, "the run has measured it"
         self._batch_size = task.config.games_per_worker
         self._num_trees = num_trees(self._batch_size)
-        self._evaluator = seeing_material(task.evaluator, task.config.material, lambda: task.network().progress)
+        self._evaluator = task.evaluator
         # The trees of many games need more memory than one search, if each is to have its simulations.
         most = replace(task.search, num_simulations=max(task.search.num_simulations, task.config.fast_simulations))
         search = replace(task.search, memory_mib=with_room(task.game, most, self._num_trees).memory_mib)
@@ -160,6 +163,7 @@ class SelfplayWorker:
         self._cached_step = -1
         self._ended: list[GameRecord] = []
         self._num_playing, self._is_closing = 0, False
+        self._alpha_beta_evaluation = None if task.evaluation is None else task.evaluation.evaluation(task.game)
         self._alpha_beta: tuple[GameHeader, AlphaBetaGame] | None = None
         """The alpha-beta search's game under way."""
         if self._replaced_network() is None:
@@ -168,8 +172,8 @@ class SelfplayWorker:
     def play_batch(self) -> list[GameRecord]:
         """Evaluate one batch and play the moves that it decides. Returns the games that ended.
 
-        While `config.alphabeta` has a depth, an alpha-beta search plays a move instead, in one game at a time, and
-        games that were in flight before wait.
+        Until `config.alphabeta_share` of the budget is used, an alpha-beta search plays a move instead, in one game at
+        a time, and games that were in flight before wait.
         """
         if not self._headers:
             if self._alpha_beta is None and (network := self._replaced_network()):
@@ -211,10 +215,8 @@ class SelfplayWorker:
 
     def _replaced_network(self) -> PlayingNetwork | None:
         """The network in whose place the alpha-beta search plays now; None if the network plays itself."""
-        if not self._task.config.alphabeta:
-            return None
         network = self._task.network()
-        return network if depth_at(self._task.config.alphabeta, network.progress) else None
+        return network if self._task.config.depth_at(network.progress) else None
 
     def _start_games(self) -> None:
         """Put a game at each tree's root."""
@@ -227,10 +229,20 @@ class SelfplayWorker:
     def _begin_alpha_beta(self, network: PlayingNetwork) -> tuple[GameHeader, AlphaBetaGame]:
         """Begin a game of the alpha-beta search in the place of this network, which another may follow meanwhile."""
         task, header = self._task, self._task.new_header()
-        depth = depth_at(task.config.alphabeta, network.progress)
+        depth, weights = task.config.depth_at(network.progress), task.evaluation
+        assert weights is not None and self._alpha_beta_evaluation is not None, "the run has learned it"
         state, opening = self._opening(header)
         task.log.start_game(header, opening)
-        return header, AlphaBetaGame(task.game, state, depth, task.seed, header.game_id, network.step)
+        return header, AlphaBetaGame(
+            game=task.game,
+            state=state,
+            evaluation=self._alpha_beta_evaluation,
+            noise=PLAYING_NOISE * weights.spread,
+            depth=depth,
+            seed=task.seed,
+            game_id=header.game_id,
+            step=network.step,
+        )
 
     def _play_alpha_beta(self, header: GameHeader, playing: AlphaBetaGame) -> list[GameRecord]:
         """Play and record a move of the alpha-beta search's game. Returns the game if it has ended."""

@@ -39,6 +39,7 @@ from zerosum.replay.journal import end_entry, parse_journal, ply_entries, start_
 from zerosum.replay.records import PackedPly, RunningGame
 from zerosum.search import SearchConfig
 from zerosum.selfplay.config import SelfplayConfig
+from zerosum.selfplay.piece_terms import LearnedWeights
 from zerosum.selfplay.playing_network import PROGRESS, PlayingNetwork
 from zerosum.selfplay.resignation import SentThreshold, sent_threshold
 from zerosum.selfplay.worker import MemoryLog, SelfplayTask, SelfplayWorker
@@ -106,6 +107,8 @@ class PlayTask:
     settings_hash: str
     num_staggered: int
     """See `SelfplayTask.num_staggered`."""
+    evaluation: LearnedWeights | None
+    """See `SelfplayTask.evaluation`."""
 
     def to_json(self) -> bytes:
         """The task as text."""
@@ -118,6 +121,8 @@ class PlayTask:
         sections = {"search": SearchConfig, "selfplay": SelfplayConfig, "evaluator": EvaluatorConfig}
         for section, config_type in sections.items():
             values[section] = from_mapping(config_type, values[section], section)
+        if values["evaluation"] is not None:
+            values["evaluation"] = LearnedWeights.of(values["evaluation"])
         return cls(**values)
 
 
@@ -275,6 +280,7 @@ def _play(commands: _Commands, answers: int) -> None:
         num_staggered=task.num_staggered,
         game_ids=count(task.first_game_id, task.game_id_step),
         network=lambda: commands.network,
+        evaluation=task.evaluation,
         resignation=commands.resignation,
     )
     worker = SelfplayWorker(selfplay, running=list(running.values()))

@@ -25,7 +25,7 @@ def window_of_games(game: Rules, config: RunConfig, *, seconds: float) -> Replay
     task = SelfplayTask(
         game=game,
         search=replace(config.search, num_simulations=NUM_SIMULATIONS, cache_positions=0),
-        config=replace(config.selfplay, games_per_worker=NUM_GAMES, full_search_share=1.0, alphabeta=""),
+        config=replace(config.selfplay, games_per_worker=NUM_GAMES, full_search_share=1.0, alphabeta_depth=0),
         evaluator=UniformEvaluator(),
         log=log,
         seed=config.training.seed,

@@ -1,0 +1,163 @@
+"""An evaluation learned from the rules alone: its sum against a slow twin, what it learns, that it is told nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from games_for_tests import DoubleMove, OnlyNumbers
+from zerosum._core import LinearEvaluation
+from zerosum.base.errors import DataError, GameError, SettingsError
+from zerosum.games import Rules, State, adopt, make
+from zerosum.run.evaluation import FILE, read_evaluation, run_evaluation
+from zerosum.selfplay import evaluation_learning
+from zerosum.selfplay.evaluation_learning import learn_evaluation
+from zerosum.selfplay.piece_terms import LearnedWeights, PieceTerms
+
+NAMES = ["chess", "shogi(history=1)", "minishogi(history=1)", "minichess", "breakthrough", "go(size=5)", "othello"]
+
+
+def opened(game: Rules, count: int) -> list[State]:
+    return [game.draw_opening(game.initial_state(), 3 * number, 1, number)[0] for number in range(count)]
+
+
+def random_weights(terms: PieceTerms) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=terms.size).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_search_evaluates_the_inputs_times_the_weights(name: str) -> None:
+    """The core sums over packed planes; the twin multiplies dense inputs."""
+    game = make(name)
+    terms = PieceTerms(game)
+    weights = random_weights(terms)
+    evaluation, num_compared = terms.evaluation(weights), 0
+    for state in opened(game, 8):
+        found = game.alpha_beta(state, depth=1, seed=0, evaluation=evaluation)
+        children = [game.play(state, action) for action in game.legal_actions(state)]
+        if any(game.outcome(child) is not None for child in children):
+            continue
+        worths = []
+        for child in children:
+            sign = 1 if game.player(child) == game.player(state) else -1
+            worths.append(sign * float((terms.inputs(terms.samples([child])) @ weights)[0]))
+        assert found.evaluation == pytest.approx(max(worths), abs=0.02)
+        assert worths[game.legal_actions(state).index(found.action)] == pytest.approx(max(worths), abs=0.02)
+        num_compared += 1
+    assert num_compared >= 3
+
+
+@pytest.mark.parametrize("name", ["chess", "shogi", "minishogi", "breakthrough", "minichess"])
+def test_both_sides_see_an_initial_position_alike(name: str) -> None:
+    """Squares are counted from each owner's side, so the first position is level but for the side to move."""
+    game = make(name)
+    terms = PieceTerms(game)
+    assert not terms.inputs(terms.samples([game.initial_state()]))[0, :-1].any()
+
+
+def test_planes_of_earlier_positions_do_not_count() -> None:
+    assert PieceTerms(make("chess")).kinds == PieceTerms(make("chess(history=1)")).kinds
+    assert PieceTerms(make("chess")).kinds == ["pawns", "knights", "bishops", "rooks", "queens", "king"]
+
+
+def test_a_queen_is_worth_more_than_a_rook_and_a_rook_more_than_a_pawn() -> None:
+    learned = learn_evaluation(make("chess(history=1)"), seed=0, num_nodes=3_000_000)
+    assert learned is not None
+    values = learned.values
+    assert values["queens"] > values["rooks"] > max(values["pawns"], 0), values
+
+
+def test_learned_weights_win_against_none() -> None:
+    game = make("breakthrough")
+    learned, points, terms = learn_evaluation(game, seed=0, num_nodes=300_000), 0.0, PieceTerms(game)
+    assert learned is not None and learned.values["pieces"] > 0
+    evaluation, nothing = learned.evaluation(game), terms.evaluation(np.zeros(terms.size, np.float32))
+    for number in range(40):
+        state = game.draw_opening(game.initial_state(), 4, 1, number // 2)[0]
+        while (outcome := game.outcome(state)) is None:
+            own = evaluation if game.player(state) == number % 2 else nothing
+            state = game.play(state, game.alpha_beta(state, depth=2, seed=number, evaluation=own).action)
+        points += (1 + outcome * (1 - 2 * (number % 2))) / 2
+    assert points >= 30, "of 40"
+
+
+def test_no_given_values_reach_the_learning() -> None:
+    """A game of one's own that counts material is learned without a question about it."""
+
+    class Counting(DoubleMove):
+        def material(self, state: tuple[int, int, int]) -> float:
+            raise AssertionError("the learning asked for given values")
+
+    learned = learn_evaluation(adopt(Counting()), seed=3, num_nodes=2000)
+    assert learned == learn_evaluation(adopt(DoubleMove()), seed=3, num_nodes=2000)
+
+
+def test_learning_is_a_function_of_its_seed() -> None:
+    game = make("minishogi(history=1)")
+    one, same, other = (learn_evaluation(game, seed=seed, num_nodes=5000) for seed in (1, 1, 2))
+    assert one == same and one != other
+
+
+def test_a_run_learns_once_and_reads_it_back(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from zerosum.run.config import new_config
+
+    asked = ["selfplay.alphabeta_depth=2", "selfplay.alphabeta_learning_nodes=2000"]
+    game, said = make("breakthrough"), list[str]()
+    config = new_config(game, "breakthrough", overrides=asked)
+    stopped = run_evaluation(tmp_path, game, config, report=said.append, is_stopped=lambda: True)
+    assert stopped is None and not (tmp_path / FILE).exists()
+    learned = run_evaluation(tmp_path, game, config, report=said.append, is_stopped=lambda: False)
+    assert said[-1].startswith("  Learned values: pieces ")
+    monkeypatch.setattr(evaluation_learning, "ROUNDS", ())
+    assert run_evaluation(tmp_path, game, config, report=said.append, is_stopped=lambda: False) == learned
+    without = dataclasses.replace(config, selfplay=dataclasses.replace(config.selfplay, alphabeta_depth=0))
+    assert run_evaluation(tmp_path, game, without, report=said.append, is_stopped=lambda: False) is None
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"encoder_id": "x", "weights": [1], "spread": 1, "values": {}}'])
+def test_a_damaged_file_is_told(tmp_path, text: str) -> None:
+    (tmp_path / FILE).write_text(text)
+    with pytest.raises(DataError, match=r"evaluation"):
+        read_evaluation(tmp_path, make("breakthrough"))
+
+
+def test_weights_come_back_from_json() -> None:
+    weights = LearnedWeights("id", (0.5, -1.25), 0.75, {"pawns": 1.0})
+    assert LearnedWeights.of(json.loads(weights.to_json())) == weights
+
+
+def test_evaluations_that_do_not_fit_are_refused() -> None:
+    game, zeros = make("breakthrough"), np.zeros(128, np.float32)
+    with pytest.raises(GameError, match="127 weights of squares and 0 of numbers, expected 128 and 0"):
+        LinearEvaluation(game, zeros[1:], zeros[:0])
+    for wrong in (np.nan, 300):
+        with pytest.raises(
+            GameError, match=f"has the weight {wrong}, expected numbers from -256 to 256".replace("nan", "NaN")
+        ):
+            LinearEvaluation(game, np.full(128, wrong, np.float32), zeros[:0])
+    evaluation, small = LinearEvaluation(game, zeros, zeros[:0]), make("breakthrough(size=5)")
+    with pytest.raises(GameError, match="this evaluation is of the encoding breakthrough-1-"):
+        small.alpha_beta(small.initial_state(), depth=1, seed=0, evaluation=evaluation)
+
+
+def test_noise_changes_moves_within_its_size() -> None:
+    game = make("chess")
+    terms = PieceTerms(game)
+    evaluation, state = terms.evaluation(random_weights(terms)), game.initial_state()
+
+    def found(seed: int, noise: float):
+        return game.alpha_beta(state, depth=1, seed=seed, evaluation=evaluation, noise=noise)
+
+    best = found(0, 0.0)
+    assert {found(seed, 0.0).action for seed in range(10)} == {best.action}
+    noisy = [found(seed, 1.0) for seed in range(30)]
+    assert len({one.action for one in noisy}) > 1
+    assert all(best.evaluation - 1 <= one.evaluation <= best.evaluation for one in noisy)
+
+
+def test_a_game_without_planes_of_pieces_is_refused() -> None:
+    with pytest.raises(SettingsError, match="has no planes of pieces"):
+        PieceTerms(adopt(OnlyNumbers()))
