@@ -410,8 +410,7 @@ pub trait Game: Send + Sync + 'static {
     }
 
     /// The material (pieces by customary values, discs, area) of the first player less the second player's. The default
-    /// is the score, or 0 without one. It is for alpha-beta players, and for the searches of self-play if a run asks for
-    /// it (`selfplay.material`).
+    /// is the score, or 0 without one. It is for alpha-beta players; no training uses it.
     fn material(&self, state: &Self::State) -> f32 {
         self.score(state).unwrap_or(0.0)
     }

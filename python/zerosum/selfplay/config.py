@@ -68,7 +68,7 @@ class SelfplayConfig:
     )
     alphabeta_share: float = setting(
         0.5,
-        "share of the budget until which that search plays, the learning of its evaluation included",
+        "share of the budget until which that search plays, the learning of its evaluation included; 1 for all games",
         low=0.0,
         high=1.0,
     )
@@ -105,4 +105,5 @@ class SelfplayConfig:
 
         `progress` is the used share of the budget, in [0, 1].
         """
-        return self.alphabeta_depth if progress < self.alphabeta_share else 0
+        is_playing = progress < self.alphabeta_share or self.alphabeta_share == 1
+        return self.alphabeta_depth if is_playing else 0
