@@ -290,7 +290,7 @@ def test_such_a_network_starts_self_play(records: Path, tmp_path: Path) -> None:
     assert any("positions: dev" in line for line in said)
     newest, _ = load_newest(run / "checkpoints")
     assert newest is not None and newest.info.step == 76
-    assert newest.info.training[PROGRESS] == 1.0, "the stages of selfplay.alphabeta do not begin again"
+    assert newest.info.training[PROGRESS] == 1.0, "the games of the alpha-beta search do not begin again"
 
 
 def test_masked_and_unmasked_learn(records: Path, tmp_path: Path) -> None:
