@@ -265,6 +265,18 @@ def test_a_go_game_is_counted() -> None:
     assert captured["counts"]["captured"] == [0, 1]
 
 
+def test_dead_stones_do_not_count() -> None:
+    """As in the terminal and for GTP's `final_score`: here a record that Black won by 2.5 points."""
+    (record,) = read_games(Path(__file__).parents[1] / "data" / "people" / "sgf20_dead_stones_japanese.sgf")
+    table = Table(make("go(size=9, komi=6.5)"), people=frozenset({0, 1}), moves=[move.text for move in record.moves])
+    assert table.game.outcome(table.state) == -1 and table.outcome == 1
+    view = table.view()
+    assert view["score"] == 2.5 and view["says"].startswith("Black wins: two passes, by 2.5 points. Dead stones: ")
+    assert table.view(ply=20)["score"] == table.game.score(table.states[20])
+    (saved,) = read_games(io.StringIO(table.text("sgf")), format="sgf")
+    assert (saved.result, saved.ending) == (1.0, "2.5 points")
+
+
 def test_players_have_the_names_of_their_colours() -> None:
     names = {
         name: side_names(make(name), make(name).initial_state())

@@ -109,6 +109,8 @@ class _OpenLine:
     """Whether text is skipped until the line is closed."""
     num_skipped: int = 0
     """Open variations in it that are skipped."""
+    number: int = 0
+    """The number of a variation among those after `point`."""
 
 
 class _GameReader:
@@ -274,8 +276,9 @@ class _GameReader:
             self.warn(number, f"variations more than {MAX_DEPTH} deep; the deeper ones are left out")
         else:
             point = line.moves[-2] if len(line.moves) > 1 else line.point
-            point.variations.append([])
-            self.open.append(_OpenLine(point.variations[-1], point))
+            variation: list[Draft] = []
+            self.open.append(_OpenLine(variation, point, number=len(point.variations)))
+            point.variations.append(variation)
 
     def close_variation(self, number: int) -> None:
         line = self.open[-1]
@@ -284,6 +287,7 @@ class _GameReader:
         elif len(self.open) > 1:
             if not line.moves and not line.is_stopped:
                 self.warn(number, "a variation without a move")
+            line.point.variations[line.number] = finished(line.moves)  # many drafts take much memory
             self.open.pop()
         elif not line.is_stopped:
             self.warn(number, "')' without '('; it is left out")

@@ -336,8 +336,8 @@ class Draft:
         return self._list("properties")
 
     @property
-    def variations(self) -> list[list[Draft]]:
-        """As `Move.variations`; empty ones are left out at the end."""
+    def variations(self) -> list[list[Draft] | tuple[Move, ...]]:
+        """As `Move.variations`, finished or not; empty ones are left out at the end."""
         return self._list("variations")
 
     def place_comments_before(self) -> None:
@@ -366,7 +366,7 @@ class Draft:
     def finish_variations(self) -> tuple[tuple[Move, ...], ...]:
         """The variations from here, without empty ones."""
         lines = (self.lists or {}).get("variations", ())
-        return tuple(finished(line) for line in lines if line)
+        return tuple(line if isinstance(line, tuple) else finished(line) for line in lines if line)
 
 
 def finished(line: list[Draft]) -> tuple[Move, ...]:

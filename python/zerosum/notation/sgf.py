@@ -22,6 +22,7 @@ PASS = "pass"
 
 PROPERTY = re.compile(r"([A-Za-z]+)\s*(?=\[)")
 VALUE = re.compile(r"\[([^\]\\]*(?:\\.[^\]\\]*)*)\]", re.DOTALL)
+BLANKS = re.compile(r"[\s\0]*")
 CLOCK = re.compile(r"\d{1,6}(\.\d{0,6})?|\.\d{1,6}", re.ASCII)
 SETUP = ("AE", "AB", "AW", "PL")
 OF_NODES = {"AR", "BL", "BM", "CR", "DD", "DM", "DO", "FG", "GB", "GW", "HO", "IT", "KO", "LB", "LN", "MA", "MN", "N"}
@@ -53,17 +54,23 @@ class _Scanner:
     """The parentheses, semicolons and properties of a text, with the line that each stands on."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at, self.line = text, 0, 1
+        self.text, self.at = text, 0
+        self._line, self._counted = 1, 0
+
+    @property
+    def line(self) -> int:
+        """The line number here, from 1. Line ends are counted when it is asked for."""
+        self._line += self.text.count("\n", self._counted, self.at)
+        self._counted = self.at
+        return self._line
 
     def go_to(self, at: int) -> None:
-        self.line += self.text.count("\n", self.at, at)
+        """Go on to a place."""
         self.at = at
 
     def skip_blanks(self) -> None:
-        end = self.at
-        while end < len(self.text) and (self.text[end].isspace() or self.text[end] == "\0"):
-            end += 1
-        self.go_to(end)
+        if not " " < self.text[self.at : self.at + 1] < "\x7f" and (found := BLANKS.match(self.text, self.at)):
+            self.at = found.end()
 
     def find_game(self) -> bool:
         """Go to the next game's parenthesis. Text between games is not part of the format."""
@@ -103,7 +110,7 @@ class _Scanner:
                 self.go_to(self.at + 1)
 
 
-@dataclass
+@dataclass(slots=True)
 class _Tree:
     """An open tree during reading."""
 
@@ -119,15 +126,23 @@ class _Tree:
     """Annotations of a variation before its first move."""
     num_children: int = 0
     is_stopped: bool = False
+    place: tuple[Draft, int] | None = None
+    """The move that the variation follows, and its number there, if the tree begins one."""
 
     def child(self) -> _Tree:
         """A tree in this one. The first continues its line; the others are variations."""
         self.num_children += 1
-        line, depth, pending = self.line, self.depth, self.pending
+        line, depth, pending, place = self.line, self.depth, self.pending, None
         if self.num_children > 1:
-            line, depth, pending = [], depth + 1, Draft()
+            line, depth, pending, place = [], depth + 1, Draft(), (self.last, len(self.last.variations))
             self.last.variations.append(line)
-        return _Tree(line, self.last, self.num_moves, depth, pending, is_stopped=self.is_stopped)
+        return _Tree(line, self.last, self.num_moves, depth, pending, is_stopped=self.is_stopped, place=place)
+
+    def close(self) -> None:
+        """Finish the variation that the tree has begun, if any: many drafts take much memory."""
+        if self.place is not None:
+            move, number = self.place
+            move.variations[number] = finished(self.line)
 
 
 class _SgfError(Exception):
@@ -168,7 +183,7 @@ class _GameReader:
                     if open_trees[-1].depth > MAX_DEPTH or len(open_trees) > 100 * MAX_DEPTH:
                         raise _SgfError(f"variations more than {MAX_DEPTH} deep")
                 elif letter == ")":
-                    open_trees.pop()
+                    open_trees.pop().close()
                 elif letter != ";":
                     raise _SgfError(f"{shown(letter) if letter else 'the end of the file'}: expected '(', ')' or ';'")
                 self.scanner.go_to(self.scanner.at + 1)
@@ -211,6 +226,10 @@ class _GameReader:
 
     def _add_node(self, tree: _Tree, properties: Properties, line: int, *, is_root: bool) -> None:
         try:
+            is_bare = self.main and len(properties) == 1 and tree.pending.lists is None
+            if is_bare and (colour := next(iter(properties))) in ("B", "W"):
+                self._add_move(tree, colour, properties[colour], line)
+                return
             if is_root:
                 self._read_root(properties, line)
             elif late := sorted(ROOT_ONLY & set(properties)):
@@ -239,13 +258,16 @@ class _GameReader:
             tree.is_stopped = True
             return
         target = tree.last if tree.line or tree.line is self.main else tree.pending
-        target.comments.extend(text for value in properties.pop("C", []) if (text := _unescape(value)))
+        if texts := [text for value in properties.pop("C", []) if (text := _unescape(value))]:
+            target.comments.extend(texts)
         for name, values in properties.items():
             if (is_root or target is self.root) and name not in OF_NODES:
                 self.headers.extend((name, _unescape(value)) for value in values)
             else:
                 target.properties.extend((name, value) for value in values)
         # The values of a property of several nodes are joined, as they will be written.
+        if target.lists is None or not target.properties:
+            return
         names = [name for name, _ in target.properties]
         target.properties.sort(key=lambda pair: names.index(pair[0]))
         if target.text and target.clock_s is None:

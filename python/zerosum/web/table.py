@@ -22,6 +22,7 @@ from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.own_files import line_text
 from zerosum.notation.record import Move, Record
+from zerosum.play.go_ending import FinalScore, final_score
 from zerosum.web.boards import draw_board, page_notation, place_moves
 from zerosum.web.names import short_name
 
@@ -78,6 +79,8 @@ class Table:
         self.states = [start_state(game, start)]
         self._names = side_names(game, self.state)
         self.actions: list[int] = []
+        self._judged: tuple[int, FinalScore | None] | None = None
+        """The number of moves, and the score of the position after them."""
         self.resigned = resigned
         for number, text in enumerate(moves, start=1):
             try:
@@ -112,7 +115,7 @@ class Table:
             return -1.0 if self.resigned == 0 else 1.0
         if self.clock is not None and self.clock.flag_fallen is not None:
             return -1.0 if self.clock.flag_fallen == 0 else 1.0
-        return self.game.outcome(self.state)
+        return final.result if (final := self._final()) is not None else self.game.outcome(self.state)
 
     @property
     def is_computers_turn(self) -> bool:
@@ -212,7 +215,7 @@ class Table:
             "over": self.is_over,
             "says": self.sentence(),
             "position": game.position_text(state),
-            "score": self._score(state),
+            "score": self._score(shown),
             "ownership": self._ownership(state) if shown == last and self.is_over else None,
             "counts": self._counts(shown),
             "clock": self._clock_json(),
@@ -253,9 +256,10 @@ class Table:
                 verdict += f" by {abs(outcome):g}"
         ending = self.ending()
         how = "" if ending in ("", ENDING_OF_PYTHON_GAMES) else f": {ending}"
-        score = self._score(self.state)
+        score = self._score(len(self.actions))
         margin = f", by {abs(score):g} points" if score and how and self.resigned is None else ""
-        return f"{verdict}{how}{margin}."
+        dead = final.words() if how and self.resigned is None and (final := self._final()) is not None else ""
+        return f"{verdict}{how}{margin}. {dead}".rstrip()
 
     def ending(self) -> str:
         """The ending in a few words; "" while the game goes on."""
@@ -298,6 +302,8 @@ class Table:
             ending = "resignation"
         elif self.clock is not None and self.clock.flag_fallen is not None:
             ending = "time"
+        elif (final := self._final()) is not None and final.lead:
+            ending = f"{abs(final.lead):g} points"
         elif outcome is not None:
             ending = self.game.ending(self.state) or ""
         return Record(
@@ -332,8 +338,16 @@ class Table:
     def _side_name(self, player: int) -> str:
         return self._names[player]
 
-    def _score(self, state: State) -> float | None:
-        return self.game.score(state)
+    def _final(self) -> FinalScore | None:
+        """The score of a game of Go that two passes have ended, without the dead stones; None of any other game."""
+        if self._judged is None or self._judged[0] != len(self.actions):
+            self._judged = (len(self.actions), final_score(self.game, self.state))
+        return self._judged[1]
+
+    def _score(self, ply: int) -> float | None:
+        """The first player's margin at a ply: without dead stones once Go is over; None in games without points."""
+        final = self._final() if ply == len(self.actions) else None
+        return self.game.score(self.states[ply]) if final is None else final.lead
 
     def _ownership(self, state: State) -> list[float] | None:
         """Ownership of each cell in a game with a score, in [-1, 1] for the first player."""
