@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from play_clients import gtp_command, gtp_words
 from zerosum.base.errors import SettingsError
-from zerosum.contest.clock import Clock, TimeControl, TimeLeft
+from zerosum.contest.clock import RESOLUTION_S, Clock, TimeControl, TimeLeft
 
 parse = TimeControl.parse
 
@@ -418,3 +418,12 @@ def test_a_turn_that_somebody_else_timed() -> None:
         charged.charge(player, seconds)
         assert charged.left(player) == run.left(player) and charged.flag_fallen == run.flag_fallen
     assert charged.flag_fallen == 1
+
+
+@pytest.mark.parametrize("late", [0.0, RESOLUTION_S / 2])
+def test_a_period_that_is_used_to_its_end_is_not_lost(late: float) -> None:
+    """The moves that are still due in it stay as they are, too, where a period is for several moves."""
+    control = TimeControl(0, period_s=10, period_moves=5, num_periods=3)
+    left = TimeLeft(main_s=0, period_s=10, period_moves=3, num_periods=3)
+    assert control.after_move(left, 10 + late) == replace(left, period_s=0, period_moves=2)
+    assert control.after_move(left, 11) == replace(left, period_s=9, period_moves=4, num_periods=2)
