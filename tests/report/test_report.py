@@ -272,8 +272,8 @@ def test_a_value_that_can_be_trusted_lies_on_the_diagonal() -> None:
     values = generator.uniform(-1, 1, 200_000).astype(np.float32)
     results = np.where(generator.random(200_000) < (1 + values) / 2, 1, -1).astype(np.float32)
     curve = reliability(values, results)
-    assert curve.counts.sum() == 200_000 and len(curve.said) == 10
-    assert curve.came == pytest.approx(curve.said, abs=0.03)
+    assert curve.counts.sum() == 200_000 and len(curve.predicted) == 10
+    assert curve.observed == pytest.approx(curve.predicted, abs=0.03)
 
 
 # ---- what a page says

@@ -129,7 +129,7 @@ class Trial:
     """Proposed settings and their result against the player's own."""
 
     number: int
-    """From 1 on."""
+    """Number of the trial, from 1 on."""
     values: Values
     result: MatchResult
 

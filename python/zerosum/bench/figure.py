@@ -25,7 +25,7 @@ class Figure:
     settings: dict[str, Any] = field(default_factory=dict)
 
     def json(self) -> str:
-        """One line."""
+        """The figure as one line of JSON."""
         return json.dumps(dataclasses.asdict(self))
 
     def __str__(self) -> str:

@@ -91,7 +91,7 @@ class Connection:
 
     def __init__(self, ray: Any, address: str) -> None:
         self.ray: Any = ray
-        """The module."""
+        """The module `ray`, which is imported late."""
         self.address = address
         """Where the cluster is, as `connected` took it."""
         self.places: list[Place] = []

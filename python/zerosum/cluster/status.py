@@ -62,7 +62,7 @@ class ClusterStatus:
     """The cluster at a moment."""
 
     time: str
-    """Local time."""
+    """Local time of the moment."""
     unix_s: float
     address: str
     nodes: int

@@ -65,7 +65,7 @@ class Symmetries:
         return cls(np.array(actions, np.uint16), np.array(sources, np.int64))
 
     def __len__(self) -> int:
-        """S."""
+        """Number of symmetries, the identity included (S)."""
         return len(self.actions)
 
 
@@ -152,7 +152,7 @@ class TurnedLeaves:
         """[sum L], the images of the legal actions, in the order of the actions themselves."""
 
     def __len__(self) -> int:
-        """B."""
+        """Number of positions (B)."""
         return len(self._leaves)
 
     @property

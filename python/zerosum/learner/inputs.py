@@ -35,7 +35,7 @@ class StepInputs:
     """The event of the CUDA stream that makes them; None if they are complete."""
 
     def __len__(self) -> int:
-        """B."""
+        """Number of positions (B)."""
         return len(self.planes)
 
     def tensors(self) -> dict[str, Tensor]:

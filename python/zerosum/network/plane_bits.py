@@ -29,13 +29,13 @@ class PlaneBits:
 
     @property
     def packed_shape(self) -> tuple[int, int]:
-        """P, N."""
+        """Number of planes of bits, and bytes of each (P, N)."""
         height, width = self._board_shape
         return len(self._bit_channels_P), -(-height * width // 8)
 
     @property
     def num_numbers(self) -> int:
-        """K."""
+        """Number of planes that are one number each (K)."""
         return len(self._number_channels_K)
 
     @property

@@ -89,7 +89,7 @@ class Analysis:
     lines: tuple[AnalysisLine, ...]
     """The requested lines, the best first; empty before the first evaluation."""
     num_simulations: int
-    """New simulations."""
+    """Simulations of this search, without those of a kept tree."""
     seconds: float
     stop_reason: str | None
     """The reason why the search ended; None while it goes on.

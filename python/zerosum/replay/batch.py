@@ -33,9 +33,9 @@ class Batch:
     """The input and targets of one learner step. All values are for the player to move."""
 
     board_shape: tuple[int, int]
-    """H, W."""
+    """Height and width of a plane (H, W)."""
     num_actions: int
-    """A."""
+    """Number of actions (A)."""
     is_constant: NDArray[np.bool_]
     """[C], whether a plane is one number."""
     packed_planes: NDArray[np.uint8]
@@ -86,7 +86,7 @@ class Batch:
         )
 
     def __len__(self) -> int:
-        """B."""
+        """Number of positions (B)."""
         return len(self.packed_planes)
 
     def planes(self) -> NDArray[np.float32]:

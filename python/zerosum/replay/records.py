@@ -228,7 +228,7 @@ class GameRecord(GameHeader):
 
     @property
     def num_plies(self) -> int:
-        """P."""
+        """Number of plies (P)."""
         return len(self.plies)
 
     @property

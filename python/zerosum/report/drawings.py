@@ -275,7 +275,7 @@ def learning_picture(run: RunData, blocks: Sequence[GameBlock]) -> Picture | Non
         (newest.search_values, COLOURS[1], "search"),
     ):
         curve = reliability(values, newest.results)
-        third.plot(curve.said, curve.came, color=colour, marker="o", markersize=3, label=name)
+        third.plot(curve.predicted, curve.observed, color=colour, marker="o", markersize=3, label=name)
     third.set(xlabel="predicted value", ylabel="mean result", title="newest games: reliability")
     third.legend(fontsize=7)
     return picture(

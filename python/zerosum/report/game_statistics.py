@@ -110,10 +110,10 @@ def _entropy_bits(counts: Sequence[int]) -> float:
 class Reliability:
     """Values in bins, and the mean result of each bin. A reliable value lies on the diagonal."""
 
-    said: NDArray[np.float64]
+    predicted: NDArray[np.float64]
     """[bins that are not empty], mean values."""
-    came: NDArray[np.float64]
-    """Mean results."""
+    observed: NDArray[np.float64]
+    """[bins that are not empty], mean results of their games."""
     counts: NDArray[np.int64]
 
 

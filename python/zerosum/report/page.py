@@ -125,7 +125,7 @@ class Page:
             return None
 
     def html(self, title: str) -> str:
-        """The page."""
+        """The whole page as HTML, with this title."""
         body = "\n".join(self._body(title))
         return (
             "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"

@@ -52,7 +52,7 @@ class RunData:
     mistakes: Mistakes
     held_out: HeldOutFile
     checkpoints: tuple[Path, ...]
-    """Oldest first."""
+    """JSON files of the checkpoints, oldest first."""
     complaints: tuple[str, ...]
     """Sentences about files that could not be read."""
 

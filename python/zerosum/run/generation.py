@@ -207,7 +207,7 @@ class _Generator:
     say: Say
     num_failures_in_row: int = 0
     started: float = field(default_factory=time.monotonic)
-    said: float = field(default_factory=time.monotonic)
+    reported_at: float = field(default_factory=time.monotonic)
 
     def play(self) -> None:
         known = self.index.numbers(self.place)
@@ -268,9 +268,9 @@ class _Generator:
 
     def _report(self) -> None:
         now, counts = time.monotonic(), self.counts
-        if now - self.said < REPORT_S:
+        if now - self.reported_at < REPORT_S:
             return
-        self.said = now
+        self.reported_at = now
         rate = counts.num_games / (now - self.started)
         done = counts.num_known + counts.num_games + counts.num_doubles + counts.num_failures
         left = (self.settings.num_games - done) / rate / 60
