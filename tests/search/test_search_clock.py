@@ -9,17 +9,18 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
 from games_for_tests import DoubleMove, Loop
 from searches_for_tests import PLAIN, Recorder
-from zerosum._core import UNLIMITED_SIMULATIONS, core_game_names
+from zerosum._core import UNLIMITED_SIMULATIONS, Search, core_game_names
 from zerosum.base.errors import GameError
 from zerosum.evaluators import RolloutEvaluator, UniformEvaluator, answer, answer_all
 from zerosum.games import Rules, State, adopt, make, state_after
 from zerosum.play.analysis import Analysis
-from zerosum.play.driver import Task
+from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.engine import Engine
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig, new_search
@@ -118,6 +119,42 @@ def test_stop_is_answered_at_once(name: str) -> None:
         assert not thinker.failures
         assert len(thinker.answers) == 1
         assert used < STOP_SECONDS, (used, config, game.draw(state))
+
+
+class Watched:
+    """A search that says when it is proven, and how many positions are then searched for a shorter win."""
+
+    def __init__(self, search: Search) -> None:
+        self.search, self.num_after = search, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.search, name)
+
+    def is_proven(self) -> bool:
+        return self.search.root(0).stop_reason == "proven"
+
+    def prove(self, tree: int, max_nodes: int, **limits: int) -> int:
+        self.num_after += max_nodes if self.is_proven() else 0
+        return self.search.prove(tree, max_nodes, **limits)
+
+
+@pytest.mark.parametrize("ends_by", ["nothing", "a stop", "the time"])
+def test_the_search_for_a_shorter_win_ends_with_the_search(ends_by: str) -> None:
+    """It begins when a win is proven, and took half a second after a stop."""
+    game, config = make("minichess"), replace(PLAIN, exact_bounds=True)
+    search = new_search(game, config)
+    search.reset(0, near_the_end(game, 0))
+    watched = Watched(search)
+    driver = SearchDriver(
+        cast("Search", watched),
+        UniformEvaluator(),
+        config,
+        is_stopped=lambda: ends_by == "a stop" and watched.is_proven(),
+        clock=lambda: 10.0 if ends_by == "the time" and watched.is_proven() else 0.0,
+    )
+    found = driver.run(Task(seconds=1.0), started=0.0)
+    assert found.root.proven == 1
+    assert (watched.num_after > 10_000) if ends_by == "nothing" else (watched.num_after == 0)
 
 
 @pytest.mark.parametrize(

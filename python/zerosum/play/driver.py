@@ -32,6 +32,8 @@ LAST_LEAVES = 1000
 """A win that ended the search is shortened with the positions of so many simulations, unless fewer were asked for."""
 LAST_NODES = 100_000
 """Positions of that search after the end of the simulations, at most."""
+LAST_PART = 250
+"""Positions of it between two looks at the clock: about ten milliseconds in chess."""
 IN_FLIGHT_SHARE = 1 / 16
 """Largest share of a tree's visits that is in flight, for batches of more than `CPU_FULL_BATCH` (docs/search.md)."""
 
@@ -165,7 +167,10 @@ class SearchDriver:
         self._proof_seconds += self._clock() - started
 
     def _finish_proof(self) -> None:
-        """At the end of a search use the positions that are left, and look for a shorter win if one is known."""
+        """At the end of a search use the positions that are left, and look for a shorter win if one is known.
+
+        A stop and the end of the time end this, too.
+        """
         num_leaves = self._search.num_leaves - self._leaves_before
         if self._stop_reason:
             return  # a clock may be running
@@ -174,19 +179,22 @@ class SearchDriver:
         elif self._task.num_visits is None:
             return
         num_nodes = min(self._config.proof_nodes * num_leaves - self._proof_nodes, LAST_NODES)
-        if num_nodes > 0 and self._config.proof_nodes:
-            self._search.prove(0, num_nodes, max_edges=EDGES_PER_NODE * num_nodes)
-            self._proof_nodes += num_nodes
+        while num_nodes > 0 and not self._is_stopped() and not self._is_late():
+            part = min(num_nodes, LAST_PART)
+            self._search.prove(0, part, max_edges=EDGES_PER_NODE * part)
+            self._proof_nodes += part
+            num_nodes -= part
+
+    def _is_late(self) -> bool:
+        task = self._task
+        return task.seconds is not None and not task.is_endless and self._clock() - self._started >= task.seconds
 
     def _is_over(self) -> bool:
         """Whether to end the search; also reports, and sets the moves to search first."""
         self._prove()
         task, now = self._task, self._clock()
         elapsed = now - self._started
-        if self._is_stopped():
-            stop_reason = "stopped"
-        else:
-            stop_reason = "time" if task.seconds is not None and elapsed >= task.seconds and not task.is_endless else ""
+        stop_reason = "stopped" if self._is_stopped() else "time" if self._is_late() else ""
         has_limits = not stop_reason and not task.is_endless
         is_due = self._on_report is not None and now - self._reported >= self._report_seconds
         # The statistics of a large root take time: they are fetched only if something needs them.
