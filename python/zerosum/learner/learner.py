@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
+    from zerosum.learner.optimizer import CpuOptimizer
+
 STEPS_BEFORE_CAPTURE = 3
 """Steps that are made before one is captured: they allocate the optimiser's state and choose algorithms."""
 STEPS_IN_FLIGHT = 2
@@ -342,24 +344,31 @@ class Learner:
             else:
                 group["lr"] = rate
 
-    def _make_optimizer(self) -> torch.optim.Optimizer:
+    def _make_optimizer(self) -> torch.optim.Optimizer | CpuOptimizer:
         import torch
 
+        from zerosum.learner.optimizer import CpuAdam, CpuSgd
+
         parameters, config = list(self._network.parameters()), self.config
-        # One kernel for many weights, and the learning rate and the counters on the device, as a captured step needs.
-        on_gpu: dict[str, Any] = {"fused": True, "lr": torch.tensor(0.0, device=self._device)} if self.is_on_gpu else {}
-        if config.optimizer == "sgd":
-            common = {"lr": 0.0, **on_gpu}
-            return torch.optim.SGD(parameters, momentum=config.momentum, weight_decay=config.weight_decay, **common)
-        common = {"lr": 0.0, **on_gpu, **({"capturable": True} if on_gpu else {})}
-        if config.optimizer == "adam":
-            return torch.optim.Adam(parameters, **common)
-        # A bias or a norm's scale (one dimension) does not decay: its size does not measure complexity.
-        groups = [
+        # A bias or a norm's scale (one dimension) does not decay by AdamW: its size does not measure complexity.
+        groups: list[dict[str, Any]] = [
             {"params": [tensor for tensor in parameters if tensor.ndim > 1], "weight_decay": config.weight_decay},
             {"params": [tensor for tensor in parameters if tensor.ndim <= 1], "weight_decay": 0.0},
         ]
-        return torch.optim.AdamW(groups, **common)
+        if config.optimizer != "adamw":
+            # `_limit_gradient` adds the decay of Adam.
+            decay = config.weight_decay if config.optimizer == "sgd" else 0.0
+            groups = [{"params": parameters, "weight_decay": decay}]
+        if not self.is_on_gpu:
+            if config.optimizer == "sgd":
+                return CpuSgd(groups, momentum=config.momentum)
+            return CpuAdam(groups, is_decoupled=config.optimizer == "adamw")
+        # One kernel for many weights, and the learning rate and the counters on the device, as a captured step needs.
+        on_gpu: dict[str, Any] = {"fused": True, "lr": torch.tensor(0.0, device=self._device)}
+        if config.optimizer == "sgd":
+            return torch.optim.SGD(groups, momentum=config.momentum, **on_gpu)
+        kind = torch.optim.Adam if config.optimizer == "adam" else torch.optim.AdamW
+        return kind(groups, capturable=True, **on_gpu)
 
 
 def _data_parallel(network: Any) -> Any:
