@@ -27,20 +27,36 @@ settings.load_profile("zerosum")
 
 
 LONGEST = (
-    "run/test_deterministic.py",
     "cluster/test_cluster_training.py",
-    "test_docs.py",
-    "run/test_kill_training.py",
+    "run/test_deterministic.py",
+    "data_parallel/test_parallel_learner.py",
     "run/test_run.py",
-    "games/test_go.py",
-    "cli/test_cli.py",
-    "cli/test_cli_play.py",
-    "run/test_soak.py",
-    "run/test_kill_records.py",
-    "cli/test_cli_runs.py",
-    "games/test_shogi.py",
+    "web/test_browser.py",
+    "games/test_every_game.py",
+    "selfplay/test_selfplay_processes.py",
+    "report/test_report.py",
+    "run/test_record_training.py",
+    "bench/test_bench.py",
+    "storage/test_storage.py",
+    "run/test_foreign_runs.py",
+    "games/test_chess.py",
+    "run/test_sizes.py",
+    "run/test_growth.py",
+    "web/test_nonsense.py",
+    "games/test_check_game.py",
+    "cluster/test_cluster_learner.py",
+    "run/test_kill_training.py",
+    "protocols/test_uci.py",
+    "tools/test_relearn.py",
+    "external/test_gtp_program.py",
+    "games/test_mini.py",
+    "bench/test_gpu.py",
+    "test_docs.py",
+    "test_learner.py",
+    "run/test_strangers.py",
+    "run/test_game_import.py",
 )
-"""Files of twenty CPU-seconds and more, the longest first."""
+"""Files of twenty seconds and more on two cores, the longest first (`pytest --durations=400`)."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

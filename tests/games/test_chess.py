@@ -7,9 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fuzz_for_tests import rounds
 from games_for_tests import plane_of
 from zerosum.base.errors import GameError
 from zerosum.games import Rules, State, check_game, make, parse_action, state_after
@@ -454,6 +455,7 @@ def mutated(*texts: str) -> st.SearchStrategy[str]:
     return st.builds(mutate, st.sampled_from(texts), edits) | st.text(max_size=12)
 
 
+@settings(max_examples=rounds(100))
 @given(mutated(START, "1r1k1r1r/8/8/8/8/8/8/R1RK3R w HCbf - 3 9", "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1"))
 def test_any_text_is_a_position_or_an_error(text: str) -> None:
     for game in (CHESS, CHESS960):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from analysis_client import GO, Server, answers
+from fuzz_for_tests import rounds
 from zerosum.evaluators import Evaluations
 from zerosum.games.rules import Leaves
 
@@ -136,7 +137,7 @@ def test_lines_that_are_no_query() -> None:
     assert [one.get("field") for one in said[-3:]] == ["action", "terminateId", "turnNumbers"]
 
 
-def test_ten_thousand_lines_of_fuzz() -> None:
+def test_lines_of_fuzz() -> None:
     """Each query is answered to its end or refused, and every line that is written is JSON."""
     rng = random.Random(5)
     good = [
@@ -168,7 +169,7 @@ def test_ten_thousand_lines_of_fuzz() -> None:
     ]
     names = [*{name for query in good for name in query}, "overrideSettings", "avoidMoves", "komi", "initialStones"]
     server = Server(parallel=2)
-    for _ in range(10_000):
+    for _ in range(rounds(10_000)):
         query = dict(rng.choice(good))
         for _ in range(rng.choice((0, 1, 1, 2, 4))):
             if rng.random() < 0.3:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzz_for_tests import rounds
 from line_clients import answers, fuzz, noise, strings, value_of
 from networks_for_tests import save_network
 from uci_for_tests import COMMAND, FOOLS_MATE, MATE_IN_ONE, MATED, STALEMATE, client
@@ -210,7 +211,7 @@ def test_a_network_of_chess_plays_chess960(tmp_path: Path, monkeypatch: pytest.M
     assert client("chess(rules=chess960)", weights=tmp_path / "chess").engine.setup.is_set("UCI_Chess960")
 
 
-def test_ten_thousand_lines_of_anything() -> None:
+def test_lines_of_anything() -> None:
     words = (
         *WORDS.split(),
         "setoption name MultiPV value 3",
@@ -233,7 +234,7 @@ def test_ten_thousand_lines_of_anything() -> None:
         "ponderhit",
         "stop",
     )
-    fuzz(client(overrides=["search.memory_mib=4"]), noise(1, 10_000, words, positions))
+    fuzz(client(overrides=["search.memory_mib=4"]), noise(1, rounds(10_000), words, positions))
 
 
 # The command

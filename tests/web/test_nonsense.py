@@ -1,4 +1,4 @@
-"""Ten thousand messages of nonsense through the real socket: each is answered, and the others do not notice."""
+"""Messages of nonsense through the real socket: each is answered, and the others do not notice."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from urllib.parse import urlsplit
 import pytest
 import websockets
 
+from fuzz_for_tests import rounds
 from web_for_tests import serving, untrained_run
 from zerosum.web.limits import Limits
 from zerosum.web.requests import HANDLERS
 
-NUM_MESSAGES = 10_000
+NUM_MESSAGES = rounds(10_000)
 NUM_PAGES = 4
 
 
@@ -74,9 +75,7 @@ def nonsense_message(generator: random.Random, number: int) -> str | bytes:
     return text.encode() if generator.random() < 0.05 else text
 
 
-def test_ten_thousand_messages_of_nonsense_are_answered_with_a_sentence(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_messages_of_nonsense_are_answered_with_a_sentence(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     run = untrained_run(tmp_path / "tiny")
     limits = Limits(simulations=2000, seconds=5.0, plies=300)
 
