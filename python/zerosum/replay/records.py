@@ -33,8 +33,8 @@ class PlyFlag(enum.IntFlag):
     OPENING = 16
     """The move is an opening move, random or of an earlier game, without a search."""
     RECORDED = 32
-    """The move is from an imported record or of an alpha-beta search (`selfplay.alphabeta_depth`), without a search by a
-    network; the policy target is this move, or what its engine compared."""
+    """The move is from an imported record or of an alpha-beta search (`selfplay.alphabeta_depth`), without a search by
+    a network; the policy target is this move, or what its engine compared."""
     EVALUATED = 64
     """A recorded move has an evaluation, which is the search value; without this flag that value is 0."""
 
