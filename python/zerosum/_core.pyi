@@ -200,8 +200,9 @@ class Picture:
 class LinearEvaluation:
     """A weighted sum of a game's planes as the player to move sees them, for `Game.alpha_beta`.
 
-    `squares` [bit planes * H * W] has a weight for each square of each bit plane, `numbers` [constant planes] one for the
-    number of each constant plane; the sum begins at `bias`. It is in units of its own, positive for the player to move.
+    `squares` [bit planes * H * W] has a weight for each square of each bit plane, `numbers` [constant planes] one for
+    the number of each constant plane; the sum begins at `bias`. It is in units of its own, positive for the player to
+    move.
 
     Raises GameError if the game has no bit planes, a number of weights is not the game's, or a weight is not finite.
     """
@@ -212,7 +213,7 @@ class LinearEvaluation:
 
 @final
 class AlphaBeta:
-    """The result of an alpha-beta search; `result`, `delay` and `evaluation` are for the player to move, with best play.
+    """The result of an alpha-beta search; `result`, `delay` and `evaluation` are for the player to move.
 
     One position is better than another if its `result` is greater; if that is the same, its `delay`; then its
     `evaluation`.
@@ -350,9 +351,9 @@ class Game:
     ) -> AlphaBeta:
         """The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH), with an evaluation there.
 
-        Without an `evaluation` it is `Game.material`. Equally good moves are ordered by their evaluation at once, then by
-        a draw keyed (seed, game, plies). With `noise` each move's evaluation is first raised by a random number below it,
-        in units of the evaluation.
+        Without an `evaluation` it is `Game.material`. Equally good moves are ordered by their evaluation at once, then
+        by a draw keyed (seed, game, plies). With `noise` each move's evaluation is first raised by a random number
+        below it, in units of the evaluation.
         Raises GameError if the depth is out of range, the game is over or the evaluation is of another encoding.
         """
     def planes(self, state: State) -> NDArray[np.float32]:

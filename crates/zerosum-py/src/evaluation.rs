@@ -11,8 +11,9 @@ use crate::game::Game;
 
 /// A weighted sum of a game's planes as the player to move sees them, for `Game.alpha_beta`.
 ///
-/// `squares` [bit planes * H * W] has a weight for each square of each bit plane, `numbers` [constant planes] one for the
-/// number of each constant plane; the sum begins at `bias`. It is in units of its own, positive for the player to move.
+/// `squares` [bit planes * H * W] has a weight for each square of each bit plane, `numbers` [constant planes] one for
+/// the number of each constant plane; the sum begins at `bias`. It is in units of its own, positive for the player to
+/// move.
 ///
 /// Raises GameError if the game has no bit planes, a number of weights is not the game's, or a weight is not finite.
 #[pyclass(frozen, module = "zerosum._core")]

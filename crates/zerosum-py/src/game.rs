@@ -24,7 +24,7 @@ use crate::state::{GameSource, LineOfPlay, Start, State};
 /// Largest depth of perft: each ply is a nested call, and the stack is finite.
 const MAX_PERFT_DEPTH: u32 = 255;
 
-/// The result of an alpha-beta search; `result`, `delay` and `evaluation` are for the player to move, with best play.
+/// The result of an alpha-beta search; `result`, `delay` and `evaluation` are for the player to move.
 ///
 /// One position is better than another if its `result` is greater; if that is the same, its `delay`; then its
 /// `evaluation`.
@@ -294,9 +294,9 @@ impl Game {
 
     /// The best move by looking `depth` plies ahead (1 to MAX_ALPHA_BETA_DEPTH), with an evaluation there.
     ///
-    /// Without an `evaluation` it is `Game.material`. Equally good moves are ordered by their evaluation at once, then by
-    /// a draw keyed (seed, game, plies). With `noise` each move's evaluation is first raised by a random number below it,
-    /// in units of the evaluation.
+    /// Without an `evaluation` it is `Game.material`. Equally good moves are ordered by their evaluation at once, then
+    /// by a draw keyed (seed, game, plies). With `noise` each move's evaluation is first raised by a random number
+    /// below it, in units of the evaluation.
     /// Raises GameError if the depth is out of range, the game is over or the evaluation is of another encoding.
     #[pyo3(signature = (state, *, depth, seed, game = 0, evaluation = None, noise = 0.0))]
     #[allow(clippy::too_many_arguments)] // keywords in Python
