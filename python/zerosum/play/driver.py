@@ -33,7 +33,7 @@ LAST_LEAVES = 1000
 LAST_NODES = 100_000
 """Positions of that search after the end of the simulations, at most."""
 LAST_PART = 250
-"""Positions of it between two looks at the clock: about ten milliseconds in chess."""
+"""Positions of it between two looks at the clock: 8 to 23 CPU-milliseconds in minichess."""
 IN_FLIGHT_SHARE = 1 / 16
 """Largest share of a tree's visits that is in flight, for batches of more than `CPU_FULL_BATCH` (docs/search.md)."""
 
