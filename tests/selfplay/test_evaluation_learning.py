@@ -14,7 +14,7 @@ from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.games import Rules, State, adopt, make
 from zerosum.run.evaluation import FILE, read_evaluation, run_evaluation
 from zerosum.selfplay import evaluation_learning
-from zerosum.selfplay.evaluation_learning import learn_evaluation
+from zerosum.selfplay.evaluation_learning import DISCOUNT, learn_evaluation, returns
 from zerosum.selfplay.piece_terms import LearnedWeights, PieceTerms
 
 NAMES = ["chess", "shogi(history=1)", "minishogi(history=1)", "minichess", "breakthrough", "go(size=5)", "othello"]
@@ -93,6 +93,23 @@ def test_no_given_values_reach_the_learning() -> None:
 
     learned = learn_evaluation(adopt(Counting()), seed=3, num_nodes=2000)
     assert learned == learn_evaluation(adopt(DoubleMove()), seed=3, num_nodes=2000)
+
+
+@pytest.mark.parametrize("lambda_", [0.0, 0.3, 0.9, 1.0])
+def test_returns_are_the_mean_of_all_later_values(lambda_: float) -> None:
+    """The twin: each later value v, m plies on, has (1 - lambda) of what the searched positions before it have left."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        size, outcome = int(rng.integers(1, 9)), float(rng.integers(-1, 2))
+        values = [None if rng.random() < 0.3 else float(rng.uniform(-1, 1)) for _ in range(size)]
+        found = returns(outcome, values, lambda_=lambda_)
+        for ply in range(size):
+            left, mean = 1.0, 0.0
+            for later in range(ply + 1, size):
+                if (value := values[later]) is not None:
+                    mean += left * (1 - lambda_) * value * DISCOUNT ** (later - ply)
+                    left *= lambda_
+            assert found[ply] == pytest.approx(mean + left * outcome * DISCOUNT ** (size - ply))
 
 
 def test_learning_is_a_function_of_its_seed() -> None:

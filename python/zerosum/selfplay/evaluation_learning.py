@@ -1,14 +1,15 @@
 """The evaluation of an alpha-beta search, learned from the rules alone by play against itself.
 
 All weights begin at 0. Random games come first, then games in which both sides search with the weights so far, in
-rounds. After each round the weights are fitted anew to the results of the latest rounds by logistic regression. So the
-values of pieces grow out of the results, as in the temporal-difference programs before AlphaZero (Beal and Smith 1999;
-Veness, Silver, Uther and Blair 2009), with whole games in place of differences in time.
+rounds. After each round the weights are fitted anew to the latest rounds by logistic regression, so the values of
+pieces grow out of the results. A position's target is the return of TD(lambda) (Sutton 1988; for the values of pieces
+in chess Beal and Smith 1999): a mean of the result and of the search's values later in the game.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,11 @@ SPREAD_SAMPLES = 4096
 """Samples by which the spread is measured."""
 DISCOUNT = 0.99
 """Factor of a result for each ply to the end: who stood better forty moves ago, says it less."""
+LAMBDA = 0.9
+"""Weight of what comes after a position in the targets of those before it; the rest is the search's value of it. A
+result says little about a position forty moves earlier, and a search's value much about the position before."""
+FIRST_BOOTSTRAPPED = 2
+"""The first round with such targets; the searches before it know too little."""
 STRIDE = 3
 """Of so many positions in a row one is learned from."""
 ROUNDS_KEPT = 2
@@ -52,7 +58,7 @@ class Round:
 
     samples: Samples
     targets: NDArray[np.float32]
-    """[N], the discounted result r for the player to move as (1 + r) / 2."""
+    """[N], the return r for the player to move (`returns`) as (1 + r) / 2."""
     num_games: int
     num_decided: int
     """Games with a winner."""
@@ -82,7 +88,10 @@ def learn_evaluation(
     weights, spread, rounds = np.zeros(terms.size, np.float32), 0.0, list[Round]()
     for number, (depth, share) in enumerate(ROUNDS):
         player = _Player(terms, weights, depth, NOISE * spread, seed)
-        played = _play_round(player, rng, num_nodes=round(share * num_nodes), first_game=number << 32, stop=is_stopped)
+        lambda_ = LAMBDA if number >= FIRST_BOOTSTRAPPED else 1.0
+        played = _play_round(
+            player, rng, num_nodes=round(share * num_nodes), first_game=number << 32, lambda_=lambda_, stop=is_stopped
+        )
         if played is None:
             return None
         rounds = [*rounds, played][-ROUNDS_KEPT:]
@@ -120,19 +129,25 @@ class _Player:
         self.terms, self.game, self.seed = terms, terms.game, seed
         self._evaluation, self._depth, self._noise = terms.evaluation(weights), depth, noise
 
-    def move(self, state: State, game_id: int, rng: np.random.Generator) -> tuple[int, int]:
-        """A move and the positions visited for it."""
+    def move(self, state: State, game_id: int, rng: np.random.Generator) -> tuple[int, int, float | None]:
+        """A move, the positions visited for it, and the search's value for the player to move; None if it is random."""
         if not self._depth or rng.random() < RANDOM_SHARE:
             actions = self.game.legal_actions(state)
-            return actions[int(rng.integers(len(actions)))], len(actions)
+            return actions[int(rng.integers(len(actions)))], len(actions), None
         found = self.game.alpha_beta(
             state, depth=self._depth, seed=self.seed, game=game_id, evaluation=self._evaluation, noise=self._noise
         )
-        return found.action, found.num_nodes
+        return found.action, found.num_nodes, found.result or math.tanh(found.evaluation / 2)
 
 
 def _play_round(
-    player: _Player, rng: np.random.Generator, *, num_nodes: int, first_game: int, stop: Callable[[], bool]
+    player: _Player,
+    rng: np.random.Generator,
+    *,
+    num_nodes: int,
+    first_game: int,
+    lambda_: float,
+    stop: Callable[[], bool],
 ) -> Round | None:
     """Play games until they have visited so many positions; None if stopped."""
     game, parts, targets, num_visited, num_decided, game_id = player.game, [], [], 0, 0, first_game
@@ -141,22 +156,44 @@ def _play_round(
             return None
         num_opening = int(rng.integers(MOST_OPENING_PLIES + 1))
         state = game.draw_opening(game.initial_state(), num_opening, player.seed, game_id)[0]
-        states = []
+        states, values = [], []
         while (outcome := game.outcome(state)) is None:
+            action, num_moved, value = player.move(state, game_id, rng)
             states.append(state)
-            action, num_moved = player.move(state, game_id, rng)
+            values.append(value if value is None or game.player(state) == 0 else -value)
             num_visited += num_moved
             state = game.play(state, action)
         chosen = range(int(rng.integers(STRIDE)), len(states), STRIDE)
         if chosen:
             parts.append(player.terms.samples([states[ply] for ply in chosen]))
-            for ply in chosen:
-                sign = 1 if game.player(states[ply]) == 0 else -1
-                targets.append((1 + outcome * sign * DISCOUNT ** (len(states) - ply)) / 2)
+            of_first = returns(outcome, values, lambda_=lambda_)
+            targets += [(1 + of_first[ply] * (1 if game.player(states[ply]) == 0 else -1)) / 2 for ply in chosen]
         num_decided += outcome != 0
         game_id += 1
     num_games = game_id - first_game
     return Round(Samples.joined(parts), np.array(targets, np.float32), num_games, num_decided)
+
+
+def returns(outcome: float, values: Sequence[float | None], *, lambda_: float) -> list[float]:
+    """The discounted lambda return of each position of a game, for the first player.
+
+    >>> [round(value, 3) for value in returns(1.0, [None, 0.5, None], lambda_=1.0)]
+    [0.97, 0.98, 0.99]
+    >>> [round(value, 3) for value in returns(1.0, [None, 0.5, None], lambda_=0.0)]
+    [0.495, 0.98, 0.99]
+
+    Args:
+        outcome: The result of the game.
+        values: The search's value of each position for the first player; None if it was not searched.
+        lambda_: The weight of what comes after a position in the returns of those before it.
+    """
+    following, found = outcome, list[float]()
+    for value in reversed(values):
+        following *= DISCOUNT
+        found.append(following)
+        if value is not None:
+            following = lambda_ * following + (1 - lambda_) * value
+    return found[::-1]
 
 
 def fitted(
