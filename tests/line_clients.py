@@ -153,7 +153,7 @@ def fuzz(client: LineClient, lines: Iterator[str]) -> None:
         elif word in ("stop", "isready", "go", "ponderhit") or not line.strip():
             assert client.engine._position is position, line
     client.tell("stop", "stop")
-    assert len(answers(client.said)) == num_go > 100
+    assert len(answers(client.said)) == num_go > 20
     assert client.tell("isready")[-1] == "readyok"
     assert not [line for line in client.said if "\n" in line]
     assert not [line for line in client.said if "Error:" in line], "a bug of ours, caught"

@@ -17,10 +17,11 @@ from zerosum.cluster.actor import Report
 from zerosum.cluster.config import ClusterConfig
 from zerosum.cluster.remote_actor import RemoteActor
 from zerosum.cluster.rooms import room_of
-from zerosum.selfplay import SelfplayConfig, SelfplayCounts
+from zerosum.games import make
+from zerosum.selfplay import SelfplayConfig, SelfplayCounts, worker_process
 from zerosum.selfplay.resignation import Resignation
 from zerosum.selfplay.worker import num_trees
-from zerosum.selfplay.worker_process import network_of, pack_weights
+from zerosum.selfplay.worker_process import pack_weights
 
 
 @pytest.fixture(autouse=True)
@@ -198,7 +199,9 @@ def test_a_network_of_a_step_that_was_sent_before_is_sent_too(tmp_path: Path) ->
 
     played.play(1.0, look)
     (actor,) = connection.actors
-    assert [network_of(packed).step for packed in actor.weights] == [0, 20, 20, 10]
+    game = make("tictactoe")
+    steps = [worker_process.checkpoint_of(packed, game).info.step for packed in actor.weights]
+    assert steps == [0, 20, 20, 10]
     assert actor.weights[1:] == [pack_weights(checkpoint) for checkpoint in sent]
     assert played.selfplay._ingest._highest_step() == 20 and played.selfplay._ingest._learner_step() == 10
 

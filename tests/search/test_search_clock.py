@@ -262,7 +262,8 @@ def test_the_number_of_simulations_has_a_range() -> None:
 def test_several_lines_of_a_solved_position_have_values_and_moves() -> None:
     """Connect Four after 1 2 1 2 1, second to move: one move holds, all others lose at once."""
     game = make("connect4")
-    thinker = Thinker(game, SearchConfig(), has_network=True)
+    # The search for forced results would know the lost moves before the tree has seen why.
+    thinker = Thinker(game, SearchConfig(proof_nodes=0), has_network=True)
     thinker.engine.set_position(state_after(game, "1 2 1 2 1"))
     thinker.engine.think(Task(num_visits=3000, num_lines=2))
     thinker.engine.wait()

@@ -152,7 +152,7 @@ class SearchDriver:
         """Search on for forced results, as far as the simulations made so far allow, or the time."""
         num_leaves = self._search.num_leaves - self._leaves_before
         num_nodes = self._config.proof_nodes * max(num_leaves, FIRST_LEAVES) - self._proof_nodes
-        if num_nodes <= 0 or (num_nodes < LEAST_NODES and self._proof_nodes):
+        if num_nodes <= 0 or (num_nodes < LEAST_NODES and self._proof_nodes) or self._is_stopped() or self._is_late():
             return
         started, edges_per_node = self._clock(), EDGES_PER_NODE
         if self._task.num_visits is None or self._task.is_endless:

@@ -215,6 +215,8 @@ class SelfplayWorker:
 
     def _replaced_network(self) -> PlayingNetwork | None:
         """The network in whose place the alpha-beta search plays now; None if the network plays itself."""
+        if not self._task.config.alphabeta_depth:
+            return None
         network = self._task.network()
         return network if self._task.config.depth_at(network.progress) else None
 

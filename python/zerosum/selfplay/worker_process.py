@@ -107,7 +107,7 @@ class PlayTask:
     settings_hash: str
     num_staggered: int
     """See `SelfplayTask.num_staggered`."""
-    evaluation: LearnedWeights | None
+    evaluation: LearnedWeights | None = None
     """See `SelfplayTask.evaluation`."""
 
     def to_json(self) -> bytes:
