@@ -7,6 +7,7 @@ W width, F filters, A actions, U hidden units, V value logits (1 or 3).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -54,7 +55,8 @@ class ResidualTower(nn.Module):
                     self._add(name.removesuffix(".weight"), layer)
         self._layers = _TorchLayers(dict(self.named_modules()))
         # As `to_empty` does, which imports a part of torch's compiler: 0.6 CPU-seconds.
-        self._apply(lambda tensor: torch.empty(tensor.shape))
+        tower: Any = self  # torch has no types for this method
+        tower._apply(lambda tensor: torch.empty(tensor.shape))
         self.load_weights(weights)
 
     def _add(self, name: str, layer: nn.Module) -> None:

@@ -150,7 +150,8 @@ def _play_round(
     stop: Callable[[], bool],
 ) -> Round | None:
     """Play games until they have visited so many positions; None if stopped."""
-    game, parts, targets, num_visited, num_decided, game_id = player.game, [], [], 0, 0, first_game
+    game, parts, targets = player.game, list[Samples](), list[float]()
+    num_visited, num_decided, game_id = 0, 0, first_game
     while num_visited < num_nodes or not parts:
         if stop():
             return None

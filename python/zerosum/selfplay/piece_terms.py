@@ -109,7 +109,7 @@ class PieceTerms:
         of_kinds = self._of_kinds(weights)
         squares[self._own] = of_kinds
         if self._opponent:
-            squares[np.ix_(self._opponent, self._turned)] = -of_kinds
+            squares[np.array(self._opponent)[:, np.newaxis], self._turned] = -of_kinds
         numbers = np.zeros(num_numbers, np.float32)
         of_numbers = weights[self.of_squares.stop : -1] * self._divisors
         numbers[self._own_numbers] = of_numbers
