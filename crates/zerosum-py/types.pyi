@@ -16,6 +16,7 @@ __all__ = [
     "GameSpec",
     "GamesInFlight",
     "Leaves",
+    "LinearEvaluation",
     "OptionSpec",
     "Picture",
     "PlaneSpec",

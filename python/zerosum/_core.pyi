@@ -22,6 +22,7 @@ __all__ = [
     "GameSpec",
     "GamesInFlight",
     "Leaves",
+    "LinearEvaluation",
     "OptionSpec",
     "Picture",
     "PlaneSpec",
