@@ -217,6 +217,6 @@ def test_actors_are_told_when_to_resign(tmp_path: Path) -> None:
 
 def test_a_fake_actor_is_asked_again_and_again(tmp_path: Path) -> None:
     connection = FakeConnection(node_of("a", cpus=1))
-    selfplay_on(connection, tmp_path).play(0.3)
+    selfplay_on(connection, tmp_path).play(1.5)
     (actor,) = connection.actors
     assert isinstance(actor, FakeActor) and len(actor.orders) > 3 and actor.orders[-1].is_over
