@@ -473,3 +473,24 @@ def test_searches_that_memory_cuts_short_are_told_of(tmp_path: Path, monkeypatch
     told = [line for line in run_steps(tmp_path / "short", 4, *short, game="connect4") if "ended early" in line]
     assert len(told) == 1 and "their trees filled search.memory_mib = 1:" in told[0]
     assert not [line for line in run_steps(tmp_path / "whole", 4) if "ended early" in line]
+
+
+def test_a_stop_while_the_evaluation_is_learned_plays_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its evaluation the alpha-beta search cannot play; the next process learns it from the beginning."""
+
+    def stopped(directory: Path, *_: Any, **__: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    def play(*_: Any, **__: Any) -> None:
+        raise AssertionError("self-play began")
+
+    asked = ["selfplay.alphabeta_depth=2", "selfplay.alphabeta_share=1", "selfplay.alphabeta_learning_nodes=2000"]
+    asked += ["training.steps=3", "network.num_blocks=1", "network.num_filters=8"]
+    said = list[str]()
+    with monkeypatch.context() as patched:
+        patched.setattr("zerosum.run.selfplay_training.run_evaluation", stopped)
+        patched.setattr("zerosum.selfplay.threads.SelfplayThreads.play", play)
+        assert train("tictactoe", tmp_path / "run", overrides=asked, report=said.append) == signal.SIGINT
+    assert "Stopped." in said[-1] and not (tmp_path / "run" / "evaluation.json").exists()
+    assert train("tictactoe", tmp_path / "run") is None
+    assert (tmp_path / "run" / "evaluation.json").exists()

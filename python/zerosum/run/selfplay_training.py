@@ -290,6 +290,8 @@ class SelfplayTraining:
 
     def _play_and_learn(self) -> None:
         """Play on self-play's threads; learn, save and rate on this one."""
+        if self._is_over():  # stopped while the evaluation was learned, without which its search cannot play
+            return
         with ThreadPoolExecutor(1) as pool:
             is_ended = threading.Event()
             is_paused = self._measures.counting_pauses(self._is_behind)
