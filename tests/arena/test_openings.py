@@ -317,5 +317,5 @@ def test_openings_by_a_name_or_a_file(tmp_path: Path, is_shuffled: bool) -> None
     human = find_openings("chess-human", chess, seed=1, is_shuffled=False)
     assert human(0).name.startswith("A10") and human(0) == human(12)
     assert len(find_openings("chess-human", chess, plies=1, seed=1, is_shuffled=False)(0).actions) == 1
-    with pytest.raises(DataError, match="openings 'human' are neither a file nor openings of the package"):
+    with pytest.raises(DataError, match="openings 'human' are neither a file nor bundled openings"):
         find_openings("human", chess, seed=1, is_shuffled=False)

@@ -214,7 +214,7 @@ def test_games_that_begin_elsewhere(tmp_path: Path) -> None:
 def test_games_that_end_in_other_ways(
     tmp_path: Path, name: str, text: str, plies: int, outcome: float, said: str
 ) -> None:
-    """By a null move, by the rules without a result in the file, by a word that is unknown."""
+    """Endings by a null move, by the rules without a result in the file, and by an unknown word."""
     (tmp_path / name).write_text(text, encoding="utf-8")
     told = Told(tmp_path / name, run=tmp_path / "run")
     (record,) = stored(tmp_path / "run")

@@ -7,12 +7,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use zerosum_core::alpha_beta;
 use zerosum_core::erased::{AnyGame, AnyPosition, AnyState, Erased};
+use zerosum_core::evaluation;
 use zerosum_core::game::{self, Action, PlaneKind};
 use zerosum_core::games;
 use zerosum_core::player::Player;
 use zerosum_core::random::RandomStream;
 
-use crate::evaluation::LinearEvaluation;
 use crate::failure::{catch, check_signals, game_error, value_error};
 use crate::leaves::{Leaves, expand};
 use crate::packed_plies::packed_opening;
@@ -40,6 +40,36 @@ pub struct AlphaBeta {
     evaluation: f32,
     /// Number of moves tried.
     num_nodes: u64,
+}
+
+/// A weighted sum of a game's planes as the player to move sees them, for `Game.alpha_beta`.
+///
+/// `squares` [bit planes * H * W] has a weight for each square of each bit plane, `numbers` [constant planes] one for
+/// the number of each constant plane; the sum begins at `bias`. It is in units of its own, positive for the player to
+/// move.
+///
+/// Raises GameError if the game has no bit planes, a number of weights is not the game's, or a weight is not finite.
+#[pyclass(frozen, module = "zerosum._core")]
+pub struct LinearEvaluation {
+    pub inner: Arc<evaluation::LinearEvaluation>,
+}
+
+#[pymethods]
+impl LinearEvaluation {
+    #[new]
+    #[pyo3(signature = (game, squares, numbers, *, bias = 0.0))]
+    fn new(
+        py: Python<'_>,
+        game: &Game,
+        squares: PyReadonlyArray1<'_, f32>,
+        numbers: PyReadonlyArray1<'_, f32>,
+        bias: f32,
+    ) -> PyResult<Self> {
+        let inner =
+            evaluation::LinearEvaluation::new(game.inner.spec(), squares.as_slice()?, numbers.as_slice()?, bias)
+                .map_err(|message| game_error(py, message))?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
 }
 
 /// The rules of one game. A user's Python game, adopted by `adopt`, is seen through the same methods.

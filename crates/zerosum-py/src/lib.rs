@@ -10,7 +10,6 @@
     rustdoc::invalid_html_tags
 )]
 
-mod evaluation;
 mod failure;
 mod game;
 mod games_in_flight;
@@ -81,7 +80,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<game::AlphaBeta>()?;
     module.add_class::<spec::Description>()?;
     module.add_class::<game::Game>()?;
-    module.add_class::<evaluation::LinearEvaluation>()?;
+    module.add_class::<game::LinearEvaluation>()?;
     module.add_class::<spec::GameSpec>()?;
     module.add_class::<spec::OptionSpec>()?;
     module.add_class::<picture::Picture>()?;

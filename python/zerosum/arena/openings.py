@@ -278,7 +278,7 @@ def find_openings(word: str, game: Rules, *, plies: int | None = None, seed: int
         return BookOpenings(game, read_book(path), BOOK_PLIES if plies is None else plies, seed)
     names = [file.name.rpartition(".")[0] for file in PACKAGED.iterdir()]
     if word not in names and not path.exists():
-        raise DataError(f"openings {shown(word)} are neither a file nor openings of the package{nearest(word, names)}.")
+        raise DataError(f"openings {shown(word)} are neither a file nor bundled openings{nearest(word, names)}.")
     listed = packaged_openings(word, game, plies=plies) if word in names else read_openings(path, game, plies=plies)
     return OpeningList(listed, shuffle_seed=seed if is_shuffled else None)
 

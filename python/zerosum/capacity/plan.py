@@ -25,7 +25,7 @@ class Plan:
     config: RunConfig
     rates: Rates
     forecast: Forecast
-    """Of the budget, or of as many steps as a budget in minutes has time for."""
+    """Forecast of the budget, or of as many steps as a budget in minutes has time for."""
     plies: float
     """Plies of a game, as of random games."""
 

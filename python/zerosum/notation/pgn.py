@@ -131,7 +131,7 @@ class _GameReader:
         """The line number of an open comment's beginning, or 0."""
         self.has_moves = False
         self.line_of_moves = 0
-        """The newest line that goes on with moves behind a sign and a semicolon."""
+        """The newest line that continues with moves behind a sign and a semicolon."""
 
     def say(self, number: int, what: str) -> None:
         self.errors.append(f"line {number}: {what}")

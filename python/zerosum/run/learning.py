@@ -214,7 +214,7 @@ class RunLearner:
         return learner
 
     def _is_due_to_grow(self) -> bool:
-        """Whether the settings ask for a larger network since the run goes on."""
+        """Whether the settings ask for a larger network since the run was resumed."""
         asked, network = self._config.network, self._learner.network
         return asked != network and not growth_obstacle(network, asked)
 

@@ -38,7 +38,7 @@ result says little about a position forty moves earlier, and a search's value mu
 FIRST_BOOTSTRAPPED = 2
 """The first round with such targets; the searches before it know too little."""
 STRIDE = 3
-"""Of so many positions in a row one is learned from."""
+"""Number of positions in a row of which one is learned from."""
 ROUNDS_KEPT = 2
 """Rounds that the weights are fitted to: earlier games are of weaker players."""
 
@@ -215,8 +215,8 @@ def fitted(
         for start in range(0, num, BATCH_SIZE):
             batch, step = order[start : start + BATCH_SIZE], step + 1
             inputs = terms.inputs(Samples(samples.squares[batch], samples.numbers[batch]))
-            said = 1 / (1 + np.exp(-np.clip(inputs @ weights, -30, 30)))
-            gradient = inputs.T @ (said - targets[batch]) / len(batch) + penalty * weights
+            predicted = 1 / (1 + np.exp(-np.clip(inputs @ weights, -30, 30)))
+            gradient = inputs.T @ (predicted - targets[batch]) / len(batch) + penalty * weights
             mean, square = 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
             rate = LEARNING_RATE * (1 - step / (num_steps + 1))
             corrected = mean / (1 - 0.9**step) / (np.sqrt(square / (1 - 0.999**step)) + 1e-6)
