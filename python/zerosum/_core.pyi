@@ -443,6 +443,9 @@ class Leaves:
     def legal_actions(self) -> NDArray[np.uint16]:
         """[sum L], the legal actions of each position, ascending, one position after the other."""
     @property
+    def logit_actions(self) -> NDArray[np.uint16]:
+        """[sum L], the place of each legal action's logit in a network's row: `legal_actions`, but for `planes=lc0`."""
+    @property
     def legal_offsets(self) -> NDArray[np.int64]:
         """[B + 1], position b's are legal_actions[legal_offsets[b]:legal_offsets[b + 1]]."""
     def planes(self) -> NDArray[np.float32]:
@@ -472,7 +475,7 @@ class Leaves:
     def select_legal(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
         """The logits of the legal actions, [sum L], from C-contiguous logits [>= B, num_actions]."""
     def legal_mask(self) -> NDArray[np.bool_]:
-        """[B, num_actions], True where an action is legal."""
+        """[B, num_actions], True where a network has the logit of a legal action."""
     def rollout_values(self, num_rollouts: int, seed: int) -> NDArray[np.float32]:
         """[B], the mean result for the player to move of uniformly random games from each position."""
     def material(self) -> NDArray[np.float32]:

@@ -21,9 +21,9 @@ from zerosum.network.checkpoint import (
     list_checkpoints,
     load_learner_state,
     load_newest,
-    require_encoder,
     set_aside,
 )
+from zerosum.network.description import require_encoder
 
 TINY = NetworkConfig(num_blocks=1, num_filters=2, policy_filters=1, value_filters=1, value_hidden=2)
 LEARNER_STATE = {

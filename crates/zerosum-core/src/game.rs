@@ -363,6 +363,10 @@ pub trait Game: Send + Sync + 'static {
     /// Writes the planes, seen from the player to move.
     fn encode(&self, state: &Self::State, planes: &mut Planes<'_>);
 
+    /// Writes the place of each legal action's logit in a network's output, for encodings in which it is not the action's
+    /// own number. The default writes nothing: the places are the numbers.
+    fn logit_actions(&self, _state: &Self::State, _legal: &[Action], _places: &mut Vec<Action>) {}
+
     /// A legal action as people write it.
     fn action_text(&self, state: &Self::State, action: Action) -> String;
 

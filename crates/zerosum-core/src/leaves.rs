@@ -43,6 +43,8 @@ pub struct LeafArrays {
     packed_planes: Vec<u8>,
     constant_planes: Vec<f32>,
     legal_actions: Vec<Action>,
+    /// Empty if the logits have the actions' own numbers.
+    logit_actions: Vec<Action>,
     legal_offsets: Vec<i64>,
     budget_spent: bool,
     num_bit_planes: usize,
@@ -199,6 +201,7 @@ impl LeafArrays {
             packed_planes: Vec::new(),
             constant_planes: Vec::new(),
             legal_actions: Vec::new(),
+            logit_actions: Vec::new(),
             legal_offsets: vec![0],
             budget_spent: false,
             num_bit_planes: spec.num_planes(PlaneKind::Bits),
@@ -223,7 +226,9 @@ impl LeafArrays {
             game.encode(&position.state, &mut planes);
             debug_assert!(planes.is_complete(), "{}: encode() left a plane out", game.spec().name());
             if position.has_move(game) {
+                let first = self.legal_actions.len();
                 game.legal_actions(&position.state, &mut self.legal_actions);
+                game.logit_actions(&position.state, &self.legal_actions[first..], &mut self.logit_actions);
             }
             self.legal_offsets.push(self.legal_actions.len() as i64);
         }
@@ -235,6 +240,7 @@ impl LeafArrays {
         self.packed_planes.extend_from_slice(&other.packed_planes);
         self.constant_planes.extend_from_slice(&other.constant_planes);
         self.legal_actions.extend_from_slice(&other.legal_actions);
+        self.logit_actions.extend_from_slice(&other.logit_actions);
         self.legal_offsets.extend(other.legal_offsets[1..].iter().map(|offset| before + offset));
     }
 
@@ -291,6 +297,11 @@ impl LeafArrays {
     /// The legal actions of all leaves, one leaf after the other, each ascending.
     pub fn legal_actions(&self) -> &[Action] {
         &self.legal_actions
+    }
+
+    /// The place of each legal action's logit among those of its position, in the order of [`Self::legal_actions`].
+    pub fn logit_actions(&self) -> &[Action] {
+        if self.logit_actions.is_empty() { &self.legal_actions } else { &self.logit_actions }
     }
 
     /// `[B + 1]` offsets into [`Self::legal_actions`].
@@ -371,7 +382,7 @@ impl LeafArrays {
             )));
         }
         for (row, leaf) in range.enumerate() {
-            let legal = &self.legal_actions[self.legal_range(leaf)];
+            let legal = &self.logit_actions()[self.legal_range(leaf)];
             let (of_leaf, others) = places.split_at_mut(legal.len());
             for (place, action) in of_leaf.iter_mut().zip(legal) {
                 let in_row = layout.place_of_action.get(usize::from(*action));
@@ -388,6 +399,9 @@ impl LeafArrays {
         let legal = self.legal_range(from);
         let start = self.legal_offsets[to] as usize;
         self.legal_offsets[to + 1] = (start + legal.len()) as i64;
+        if !self.logit_actions.is_empty() {
+            self.logit_actions.copy_within(legal.clone(), start);
+        }
         self.legal_actions.copy_within(legal, start);
         let (bytes, width) = (self.num_bit_planes * self.bytes_per_plane, self.num_constant_planes);
         self.packed_planes.copy_within(from * bytes..(from + 1) * bytes, to * bytes);
@@ -403,6 +417,7 @@ impl LeafArrays {
         self.constant_planes.truncate(num_leaves * self.num_constant_planes);
         self.legal_offsets.truncate(num_leaves + 1);
         self.legal_actions.truncate(self.legal_offsets[num_leaves] as usize);
+        self.logit_actions.truncate(self.legal_offsets[num_leaves] as usize);
     }
 }
 

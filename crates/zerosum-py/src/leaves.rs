@@ -97,6 +97,12 @@ impl Leaves {
         PyArray1::from_slice(py, self.inner.arrays().legal_actions())
     }
 
+    /// [sum L], the place of each legal action's logit in a network's row: `legal_actions`, but for `planes=lc0`.
+    #[getter]
+    fn logit_actions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u16>> {
+        PyArray1::from_slice(py, self.inner.arrays().logit_actions())
+    }
+
     /// [B + 1], position b's are legal_actions[legal_offsets[b]:legal_offsets[b + 1]].
     #[getter]
     fn legal_offsets<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
@@ -171,7 +177,7 @@ impl Leaves {
             return Err(PyValueError::new_err(format!("logits have shape {found:?}, expected at least {expected:?}")));
         }
         check_order("logits", logits.is_c_contiguous())?;
-        let (logits, actions) = (logits.as_slice()?, self.inner.arrays().legal_actions());
+        let (logits, actions) = (logits.as_slice()?, self.inner.arrays().logit_actions());
         let mut legal = Vec::with_capacity(actions.len());
         for (row, range) in logits.chunks_exact(num_actions).zip(self.inner.arrays().legal_offsets().windows(2)) {
             legal.extend(actions[range[0] as usize..range[1] as usize].iter().map(|action| row[usize::from(*action)]));
@@ -179,12 +185,12 @@ impl Leaves {
         Ok(legal.into_pyarray(py))
     }
 
-    /// [B, num_actions], True where an action is legal.
+    /// [B, num_actions], True where a network has the logit of a legal action.
     fn legal_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<bool>>> {
         let num_actions = self.inner.spec().num_actions();
         let mut mask = vec![false; self.__len__() * num_actions];
         for (row, range) in mask.chunks_exact_mut(num_actions).zip(self.inner.arrays().legal_offsets().windows(2)) {
-            for action in &self.inner.arrays().legal_actions()[range[0] as usize..range[1] as usize] {
+            for action in &self.inner.arrays().logit_actions()[range[0] as usize..range[1] as usize] {
                 row[usize::from(*action)] = true;
             }
         }

@@ -194,9 +194,16 @@ class _Operations:
         return self.compute("ReduceMax", [x], axes=[2, 3], keepdims=0)
 
     def shift(self, x: str, y: str) -> str:
+        return self.compute("Add", [x, self._of_filters(y)])
+
+    def scale(self, x: str, y: str) -> str:
+        return self.compute("Mul", [x, self._of_filters(self.compute("Sigmoid", [y]))])
+
+    def _of_filters(self, y: str) -> str:
+        """[B, F] as [B, F, 1, 1]."""
         if not any(weight.name == "squares" for weight in self.weights):
             self._weight("squares", np.array([2, 3]))
-        return self.compute("Add", [x, self.compute("Unsqueeze", [y, "squares"])])
+        return self.compute("Unsqueeze", [y, "squares"])
 
     def join(self, x: str, y: str) -> str:
         return self.compute("Concat", [x, y], axis=1)

@@ -114,6 +114,9 @@ class _Operations:
     def shift(self, x: Node, y: Node) -> Node:
         return opset13.add(x, opset13.unsqueeze(y, opset13.constant(np.array([2, 3]))))
 
+    def scale(self, x: Node, y: Node) -> Node:
+        return opset13.multiply(x, opset13.unsqueeze(opset13.sigmoid(y), opset13.constant(np.array([2, 3]))))
+
     def join(self, x: Node, y: Node) -> Node:
         return opset13.concat([x, y], axis=1)
 

@@ -80,5 +80,9 @@ class _Operations:
     def shift(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
         return x + y[:, :, None, None]
 
+    def scale(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
+        factors: NDArray[np.float32] = 1 / (1 + np.exp(-y))
+        return x * factors[:, :, None, None]
+
     def join(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.concatenate([x, y], axis=1)

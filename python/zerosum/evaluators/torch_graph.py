@@ -181,7 +181,7 @@ class _FusedLayers:
     def conv_norm(self, x: _Node, name: str, filters: int, kernel: int) -> _Node:
         return _Convolution(self, _tensor(x), name)
 
-    def conv(self, x: _Node, name: str, filters: int) -> _Node:
+    def conv(self, x: _Node, name: str, filters: int, kernel: int) -> _Node:
         return _Convolution(self, _tensor(x), name)
 
     def linear(self, x: _Node, name: str, units: int) -> _Node:
@@ -210,6 +210,9 @@ class _FusedLayers:
 
     def shift(self, x: _Node, y: _Node) -> _Node:
         return _tensor(x) + _tensor(y)[:, :, None, None]
+
+    def scale(self, x: _Node, y: _Node) -> _Node:
+        return _tensor(x) * _tensor(y).sigmoid()[:, :, None, None]
 
     def join(self, x: _Node, y: _Node) -> _Node:
         return torch.cat([_tensor(x), _tensor(y)], dim=1)

@@ -50,8 +50,8 @@ Rules = CoreGame
 """A game of the core or of the user, with the methods that the program uses."""
 NO_PLY_CAP = 65535
 """Maximum of a game's option `max_plies`."""
-PLANE_OPTIONS = ("history", "history_fill", "liberties")
-"""Options that change what a network sees, not the rules and not the numbering of actions."""
+PLANE_OPTIONS = ("planes", "history", "history_fill", "liberties")
+"""Options that change what a network sees, not the rules and not the numbering of actions in records."""
 ENCODING_OPTIONS = ("policy", *PLANE_OPTIONS)
 """Options that change what a network sees or how actions are numbered, not the rules."""
 

@@ -22,17 +22,15 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
-from datetime import UTC, datetime
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum._core import core_game_names
 from zerosum.base.arrays import pack_arrays
-from zerosum.base.errors import DataError, GameError, printable, shown
+from zerosum.base.errors import DataError, printable, shown
 from zerosum.base.files import (
     MOST_NOTE_BYTES,
     read_bytes,
@@ -43,16 +41,13 @@ from zerosum.base.files import (
     writing,
 )
 from zerosum.base.settings import from_mapping
-from zerosum.games import Rules, make
-from zerosum.games.python_game import split_name
-from zerosum.network.config import NetworkConfig, NetworkShape
+from zerosum.network.config import NetworkConfig
+from zerosum.network.description import FORMAT_VERSION, Checkpoint, CheckpointInfo
+from zerosum.network.lc0 import is_lc0_file, read_lc0
 from zerosum.network.weights import weight_shapes
 
 if TYPE_CHECKING:
-    from zerosum._core import GameSpec
-
-FORMAT_VERSION = 1
-"""Version of the file format, increased when older programs cannot read new files."""
+    pass
 
 _BEST = "best"
 _MOST_LEARNER_SHARE = 8
@@ -62,136 +57,6 @@ _FILE_NAME = re.compile(r"step-\d{8,}\.json")
 
 class DamagedCheckpointError(DataError):
     """A checkpoint's files are missing, cut off or altered. `set_aside` renames them."""
-
-
-@dataclass(frozen=True)
-class CheckpointInfo:
-    """The description of a network's weights: the content of a checkpoint's JSON without the checksums."""
-
-    game: str
-    """The game's name (`GameSpec.name`)."""
-    game_options: str
-    """The game's options as text; "" for none."""
-    game_version: int
-    encoder_id: str
-    """The encoding (`GameSpec.encoder_id`). A network fits every game with the same one."""
-    planes: tuple[tuple[str, bool], ...]
-    """Name of each input plane in channel order, and whether it has one number on all squares."""
-    board_shape: tuple[int, int]
-    """Height and width of every plane."""
-    num_actions: int
-    max_plies: int
-    network: NetworkConfig
-    step: int
-    """Learner steps that made these weights."""
-    code_version: str
-    """The version of zerosum that wrote it."""
-    created_at: str
-    """Time of writing, ISO 8601, UTC."""
-    training: dict[str, Any] = field(default_factory=dict)
-    """Counts of the training (games, positions, evaluations, minutes), for people only."""
-    format_version: int = FORMAT_VERSION
-
-    @classmethod
-    def describe(
-        cls,
-        spec: GameSpec,
-        network: NetworkConfig,
-        *,
-        step: int,
-        training: Mapping[str, Any] | None = None,
-    ) -> CheckpointInfo:
-        """The description of weights of `network` for the game of `spec`, with the present time and version."""
-        from zerosum._core import __version__
-
-        return cls(
-            game=spec.name,
-            game_options=spec.options,
-            game_version=spec.version,
-            encoder_id=spec.encoder_id,
-            planes=tuple((plane.name, plane.is_constant) for plane in spec.planes),
-            board_shape=spec.board_shape,
-            num_actions=spec.num_actions,
-            max_plies=spec.max_plies,
-            network=network,
-            step=step,
-            code_version=__version__,
-            created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            training=dict(training or {}),
-        )
-
-    @property
-    def full_name(self) -> str:
-        """The game's name with options, such as `go(size=9, komi=5.5)`."""
-        return f"{self.game}({self.game_options})" if self.game_options else self.game
-
-    @property
-    def shape(self) -> NetworkShape:
-        """The network's input and output for this game."""
-        height, width = self.board_shape
-        return NetworkShape(num_planes=len(self.planes), height=height, width=width, num_actions=self.num_actions)
-
-    def core_game(self) -> Rules | None:
-        """The program's own game that the network has learned; None for other games, whose rules no checkpoint has.
-
-        A checkpoint may come from anybody, so no file that its description names is run.
-        """
-        if self.game not in core_game_names() or split_name(self.full_name) is not None:
-            return None
-        try:
-            game = make(self.full_name)
-        except GameError:
-            return None
-        return game if game.spec.encoder_id == self.encoder_id else None
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """A network: its description and its float32 weights, with the names and shapes of `network.weight_shapes`."""
-
-    info: CheckpointInfo
-    weights: dict[str, NDArray[np.float32]]
-
-    def __post_init__(self) -> None:
-        """Raise DataError unless the weights fit the network that `info` describes."""
-        expected = weight_shapes(self.info.network, self.info.shape)
-        if missing := expected.keys() - self.weights.keys():
-            raise DataError(f"The network has no weights named {', '.join(sorted(missing))}.")
-        if surplus := self.weights.keys() - expected.keys():
-            raise DataError(f"The network has superfluous weights: {', '.join(sorted(surplus))}.")
-        for name, shape in expected.items():
-            weight = self.weights[name]
-            if weight.shape != shape or weight.dtype != np.float32:
-                raise DataError(
-                    f"The weights {name} are {weight.dtype} {list(weight.shape)}, expected float32 {list(shape)}."
-                )
-
-
-def require_encoder(info: CheckpointInfo, spec: GameSpec) -> None:
-    """Refuse a network whose encoding is not the game's.
-
-    Raises:
-        DataError: the message names the differences: game, version, board, planes, actions.
-    """
-    if info.encoder_id == spec.encoder_id:
-        return
-    spec_planes = [(plane.name, plane.is_constant) for plane in spec.planes]
-    compared: list[tuple[str, object, object]] = [
-        ("the game", info.game, spec.name),
-        ("the game's version", info.game_version, spec.version),
-        ("the board", "{}x{}".format(*info.board_shape), "{}x{}".format(*spec.board_shape)),
-        ("the number of planes", len(info.planes), len(spec_planes)),
-        ("the number of actions", info.num_actions, spec.num_actions),
-    ]
-    if len(info.planes) == len(spec_planes):
-        for channel, (theirs, ours) in enumerate(zip(info.planes, spec_planes, strict=True)):
-            compared.append((f"plane {channel}", _plane_text(*theirs), _plane_text(*ours)))
-    differences = [f"{what} is {theirs}, not {ours}" for what, theirs, ours in compared if theirs != ours]
-    raise DataError(
-        f"The network of step {info.step} for {info.full_name} does not fit {spec.full_name}: in the network, "
-        f"{'; '.join(differences) or f'the encoding is {info.encoder_id}, not {spec.encoder_id}'}. "
-        f"Use a network trained for {spec.full_name} version {spec.version}."
-    )
 
 
 def save_checkpoint(
@@ -310,6 +175,8 @@ def _print_error(message: str) -> None:
 def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error) -> Checkpoint:
     """Read a network from a checkpoint's JSON, or the first undamaged one of a directory or a run directory.
 
+    A file of Lc0 is read, too (`lc0.py`).
+
     The order is that of `checkpoints_to_play`. Only the JSON and the weights are needed. A directory's damaged
     checkpoints are skipped; `report` gets a sentence for each.
 
@@ -319,8 +186,13 @@ def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error)
     if not path.exists():
         raise DataError(f"{path} does not exist: name a run directory or a checkpoint's JSON.")
     if not path.is_dir():
+        if is_lc0_file(path):
+            return read_lc0(path)
         if path.suffix != ".json":
-            raise DataError(f"{path} is not a checkpoint: name its .json file, or the directory that holds it.")
+            raise DataError(
+                f"{path} is not a network: name a checkpoint's .json file, the directory that holds it, or a network"
+                " of Lc0 (.pb.gz)."
+            )
         return _read_checkpoint(path)
     directory = path / "checkpoints" if (path / "checkpoints").is_dir() else path
     if directory != path:
@@ -339,7 +211,7 @@ def read_info(path: Path) -> CheckpointInfo:
     Raises:
         DataError: the checkpoint is missing, damaged, or of a newer format.
     """
-    return _info_of(path, _read_body(path))
+    return read_lc0(path).info if is_lc0_file(path) else _info_of(path, _read_body(path))
 
 
 def load_learner_state(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -533,7 +405,3 @@ def _body_checksum(body: Mapping[str, Any]) -> str:
     """SHA-256 of the content of a checkpoint's JSON without the checksum itself, independent of the layout."""
     content = {name: value for name, value in body.items() if name != "sha256"}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def _plane_text(name: str, is_constant: bool) -> str:
-    return f"'{name}' (one number)" if is_constant else f"'{name}'"

@@ -36,6 +36,13 @@ class NetworkConfig:
         low=0,
         high=200,
     )
+    squeeze_units: int = setting(
+        0,
+        "units between the means of a block's filters and the factors that scale the filters, in every block"
+        " (squeeze-and-excitation, arXiv 1709.01507; Lc0: 32); 0 for none (paper: 0)",
+        low=0,
+        high=1024,
+    )
     policy_head: Literal["dense", "planes"] = setting(
         "dense",
         "last layer of the policy head: 'dense', a linear layer, for any game, or 'planes', a convolution, for games"
@@ -46,6 +53,9 @@ class NetworkConfig:
     )
     policy_kernel: int = setting(
         3, "side of that convolution's kernels if policy_head is 'planes', 1 or 3 (paper: 3)", low=1, high=3
+    )
+    policy_out_kernel: int = setting(
+        1, "side of the kernels of a 'planes' head's last layer, 1 or 3 (paper: 1; Lc0: 3)", low=1, high=3
     )
     policy_out_norm: bool = setting(
         False, "whether the last layer of a 'planes' head is normalised and has no bias (paper: false)"
@@ -75,8 +85,9 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         """Raises SettingsError when a field is out of range, or contradicts another."""
         check(self, "network")
-        if self.policy_kernel == 2:
-            raise SettingsError("network.policy_kernel is 2, expected 1 or 3: a kernel has a middle.")
+        for name in ("policy_kernel", "policy_out_kernel"):
+            if getattr(self, name) == 2:
+                raise SettingsError(f"network.{name} is 2, expected 1 or 3: a kernel has a middle.")
         if self.module:
             if self.ownership_head:
                 raise SettingsError(

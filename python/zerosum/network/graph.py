@@ -46,6 +46,9 @@ class Operations(Protocol):
     def shift(self, x: Any, y: Any) -> Any:
         """[B, F, H, W] plus [B, F], a number for each filter."""
 
+    def scale(self, x: Any, y: Any) -> Any:
+        """[B, F, H, W] times the sigmoid of [B, F], a number for each filter."""
+
     def join(self, x: Any, y: Any) -> Any:
         """[B, U] and [B, G] to [B, U + G]."""
 
@@ -72,13 +75,13 @@ class _Folded:
     def __init__(self, operations: Operations, weights: Weights) -> None:
         self._operations, self._weights = operations, weights
         self.relu, self.add, self.join = operations.relu, operations.add, operations.join
-        self.flatten, self.shift = operations.flatten, operations.shift
+        self.flatten, self.shift, self.scale = operations.flatten, operations.shift, operations.scale
         self.mean_of_squares, self.max_of_squares = operations.mean_of_squares, operations.max_of_squares
 
     def conv_norm(self, x: Any, name: str, filters: int, kernel: int) -> Any:
         return self._operations.convolve(x, name, *_fold_norm(self._weights, name))
 
-    def conv(self, x: Any, name: str, filters: int) -> Any:
+    def conv(self, x: Any, name: str, filters: int, kernel: int) -> Any:
         return self._operations.convolve(x, name, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
 
     def linear(self, x: Any, name: str, units: int) -> Any:

@@ -9,13 +9,15 @@ architecture"). Every convolution of the diagram is followed by batch normalisat
 ReLU follows every norm (in a block the second ReLU comes after the addition) and the hidden layers. A block with global
 pooling adds to each filter of its first convolution, before the ReLU, a linear function of the means and the maxima of
 all its filters over the board, which a 3x3 convolution cannot see (KataGo, arXiv 1902.10565, section 3.3, where a part
-of the filters is pooled). `heads.py` has the heads. One with a logit for each action is built in one of two ways:
+of the filters is pooled). Squeeze-and-excitation scales and shifts the filters of a block's second convolution, before
+the addition, by factors and numbers that depend on their means (Hu et al. 2018, arXiv 1709.01507; the shifts are
+Lc0's). `heads.py` has the heads. One with a logit for each action is built in one of two ways:
 
     dense    policy_conv 1x1, policy_out a linear layer from all squares to all actions (in the paper for Go)
     planes   policy_conv 3x3, policy_out a 1x1 convolution with a bias to K = A // (H * W) planes, whose squares are the
              first K * H * W actions (in the paper for chess and shogi); further actions, such as a pass, come from the
              mean over all squares by the linear layer policy_rest. Nothing depends on the board's size. Settings
-             can make policy_conv 1x1, and give policy_out a norm instead of a bias.
+             can make policy_conv 1x1 and policy_out 3x3, and give policy_out a norm instead of a bias.
 
 `Layers` is the interface of a library: PyTorch in `residual_tower.py`, OpenVINO and ONNX through `graph.py`. In
 `weights.py` it only records the weights.
@@ -39,8 +41,8 @@ class Layers(Protocol[NodeT]):
     def conv_norm(self, x: NodeT, name: str, filters: int, kernel: int) -> NodeT:
         """Convolve [B, F, H, W] to [B, filters, H, W] without a bias, and normalise each filter."""
 
-    def conv(self, x: NodeT, name: str, filters: int) -> NodeT:
-        """Convolve [B, F, H, W] to [B, filters, H, W] by kernels of 1x1 with a bias."""
+    def conv(self, x: NodeT, name: str, filters: int, kernel: int) -> NodeT:
+        """Convolve [B, F, H, W] to [B, filters, H, W] with a bias."""
 
     def linear(self, x: NodeT, name: str, units: int) -> NodeT:
         """[B, U] to [B, units], with a bias."""
@@ -63,6 +65,9 @@ class Layers(Protocol[NodeT]):
     def shift(self, x: NodeT, y: NodeT) -> NodeT:
         """[B, F, H, W], to each of whose filters a number of [B, F] is added."""
 
+    def scale(self, x: NodeT, y: NodeT) -> NodeT:
+        """[B, F, H, W], each of whose filters is multiplied by the sigmoid of a number of [B, F]."""
+
     def join(self, x: NodeT, y: NodeT) -> NodeT:
         """[B, U] and [B, G] to [B, U + G]."""
 
@@ -83,7 +88,10 @@ def connect(
         y = layers.conv_norm(x, f"blocks.{block}.first", config.num_filters, 3)
         if config.pools(block):
             y = _pooled(layers, y, f"blocks.{block}", config.num_filters)
-        x = relu(layers.add(layers.conv_norm(relu(y), f"blocks.{block}.second", config.num_filters, 3), x))
+        y = layers.conv_norm(relu(y), f"blocks.{block}.second", config.num_filters, 3)
+        if config.squeeze_units:
+            y = _excited(layers, y, f"blocks.{block}", config)
+        x = relu(layers.add(y, x))
     return {head.name: _logits(layers, x, head, config, shape) for head in heads}
 
 
@@ -94,12 +102,20 @@ def _pooled(layers: Layers[NodeT], y: NodeT, block: str, filters: int) -> NodeT:
     return layers.shift(y, layers.add(means, maxima))
 
 
+def _excited(layers: Layers[NodeT], y: NodeT, block: str, config: NetworkConfig) -> NodeT:
+    """`y` [B, F, H, W] with squeeze-and-excitation. Two linear layers, as in `_pooled`."""
+    squeezed = layers.relu(layers.linear(layers.mean_of_squares(y), f"{block}.squeeze", config.squeeze_units))
+    factors = layers.linear(squeezed, f"{block}.scale_out", config.num_filters)
+    shifts = layers.linear(squeezed, f"{block}.shift_out", config.num_filters)
+    return layers.shift(layers.scale(y, factors), shifts)
+
+
 def _logits(layers: Layers[NodeT], x: NodeT, head: Head, config: NetworkConfig, shape: NetworkShape) -> NodeT:
     if head.width == "actions":
         return _each_action(layers, x, head.name, config, shape)
     if head.width == "squares":
         y = layers.relu(layers.conv_norm(x, f"{head.name}_conv", config.value_filters, 1))
-        return layers.flatten(layers.conv(y, f"{head.name}_out", 1))
+        return layers.flatten(layers.conv(y, f"{head.name}_out", 1, 1))
     return _numbers(layers, x, head.name, head.width, config)
 
 
@@ -122,9 +138,9 @@ def _each_action(layers: Layers[NodeT], x: NodeT, name: str, config: NetworkConf
         )
     y = layers.relu(layers.conv_norm(x, f"{name}_conv", config.policy_filters, config.policy_kernel))
     points = layers.flatten(
-        layers.conv_norm(y, f"{name}_out", shape.num_policy_planes, 1)
+        layers.conv_norm(y, f"{name}_out", shape.num_policy_planes, config.policy_out_kernel)
         if config.policy_out_norm
-        else layers.conv(y, f"{name}_out", shape.num_policy_planes)
+        else layers.conv(y, f"{name}_out", shape.num_policy_planes, config.policy_out_kernel)
     )
     if not shape.num_rest_actions:
         return points

@@ -51,7 +51,10 @@ class ResidualTower(nn.Module):
                     self._add(name.removesuffix(".conv.weight"), _ConvNorm(*weight_shape[:3]))
                 elif name.endswith(".weight") and ".norm." not in name:
                     filters, inputs = weight_shape[:2]
-                    layer = nn.Linear(inputs, filters) if len(weight_shape) == 2 else nn.Conv2d(inputs, filters, 1)
+                    layer: nn.Module = nn.Linear(inputs, filters)
+                    if len(weight_shape) == 4:
+                        kernel = weight_shape[2]
+                        layer = nn.Conv2d(inputs, filters, kernel, padding=kernel // 2)
                     self._add(name.removesuffix(".weight"), layer)
         self._layers = _TorchLayers(dict(self.named_modules()))
         # As `to_empty` does, which imports a part of torch's compiler: 0.6 CPU-seconds.
@@ -95,7 +98,7 @@ class _TorchLayers:
         y: Tensor = self._modules[name](x)
         return y
 
-    def conv(self, x: Tensor, name: str, filters: int) -> Tensor:
+    def conv(self, x: Tensor, name: str, filters: int, kernel: int) -> Tensor:
         y: Tensor = self._modules[name](x)
         return y
 
@@ -120,6 +123,9 @@ class _TorchLayers:
 
     def shift(self, x: Tensor, y: Tensor) -> Tensor:
         return x + y[:, :, None, None]
+
+    def scale(self, x: Tensor, y: Tensor) -> Tensor:
+        return x * y.sigmoid()[:, :, None, None]
 
     def join(self, x: Tensor, y: Tensor) -> Tensor:
         return torch.cat([x, y], dim=1)

@@ -81,7 +81,8 @@ def tower_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) -> d
       arXiv 1502.01852, eq. 10).
     - The last norm of each block: scale 0, so that a block begins as the identity (Goyal et al. 2017, arXiv
       1706.02677, section 5.1). A norm that ends a head: scale 0. The other norms: scale 1. All: shift 0.
-    - The layers of global pooling: 0, so that they add nothing to begin with.
+    - The layers of global pooling, and the last ones of squeeze-and-excitation: 0, so that they add nothing to begin
+      with, and scale all filters alike.
     - The last layer of each head, `*_out` and `*_rest`: 0 (as the classification layer in Fixup, Zhang et
       al. 2019, arXiv 1901.09321), so a new network gives all actions the same probability, and all positions the value
       0.
@@ -113,9 +114,9 @@ class _WeightShapes:
         self.shapes.update({f"{name}.norm.{part}": (filters,) for part in NORM_PARTS})
         return (filters, *x[1:])
 
-    def conv(self, x: tuple[int, ...], name: str, filters: int) -> tuple[int, ...]:
+    def conv(self, x: tuple[int, ...], name: str, filters: int, kernel: int) -> tuple[int, ...]:
         """Note a kernel and a bias."""
-        self.shapes[f"{name}.weight"], self.shapes[f"{name}.bias"] = (filters, x[0], 1, 1), (filters,)
+        self.shapes[f"{name}.weight"], self.shapes[f"{name}.bias"] = (filters, x[0], kernel, kernel), (filters,)
         return (filters, *x[1:])
 
     def linear(self, x: tuple[int, ...], name: str, units: int) -> tuple[int, ...]:
@@ -146,6 +147,8 @@ class _WeightShapes:
         """The shape of `x`."""
         assert x[:1] == y, (x, y)
         return x
+
+    scale = shift
 
     def join(self, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
         """The sum of the units."""

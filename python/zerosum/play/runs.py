@@ -13,6 +13,7 @@ from zerosum.games import Rules, make
 from zerosum.games.rules import is_game_name
 from zerosum.network import CheckpointInfo
 from zerosum.network.checkpoint import checkpoints_to_play, list_checkpoints, read_info
+from zerosum.network.lc0 import SUFFIXES
 from zerosum.play.fit import fits
 from zerosum.play.words import GAME_AS_PLAYER
 
@@ -96,7 +97,7 @@ def require_not_path(word: str, *, runs: Path | None = None) -> None:
     Raises:
         SettingsError: the word has a separator of folders, or ends as a checkpoint's JSON does.
     """
-    if "/" in word or "\\" in word or word.endswith(".json"):
+    if "/" in word or "\\" in word or word.endswith((".json", *SUFFIXES)):
         raise SettingsError(
             f"{word} does not exist: name a run directory, a checkpoint's JSON, a run in"
             f" {(runs or runs_directory()).absolute()}, or a game, {GAME_AS_PLAYER}."
@@ -135,7 +136,7 @@ def network_at(path: Path) -> CheckpointInfo:
     """
     if not path.exists():
         raise DataError(f"{path} does not exist: name a run directory or a checkpoint's JSON.")
-    if path.suffix == ".json":
+    if path.is_file():
         return read_info(path)
     found = newest_checkpoint(path / "checkpoints") or newest_checkpoint(path)
     if found is None:

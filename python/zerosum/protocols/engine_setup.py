@@ -22,7 +22,8 @@ from zerosum.evaluators.backends import BACKENDS
 from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules
 from zerosum.games.rules import without_ply_cap
-from zerosum.network.checkpoint import load_checkpoint, require_encoder
+from zerosum.network.checkpoint import load_checkpoint
+from zerosum.network.description import require_encoder
 from zerosum.play.bundled import usual_network
 from zerosum.play.choice import ChosenPlayer, choose_player, usual_rollouts
 from zerosum.play.contestant import ROLLOUTS

@@ -27,7 +27,7 @@ from zerosum._core import __version__
 from zerosum.base.errors import GameError, SettingsError, ZerosumError
 from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import Rules, make
-from zerosum.network.checkpoint import require_encoder
+from zerosum.network.description import require_encoder
 from zerosum.notation.go_words import GoRules
 from zerosum.play.choice import Players
 from zerosum.play.fit import rules_for

@@ -25,6 +25,9 @@ from zerosum.replay.window import Policies, Samples
 if TYPE_CHECKING:
     from zerosum._core import Game, GameSpec, Leaves, State
 
+NUM_NUMBERS = 1 << 16
+"""Numbers that an action can have."""
+
 _Number = TypeVar("_Number", bound=np.generic)
 
 
@@ -42,12 +45,12 @@ class Batch:
     """[B, P, N], as `Leaves.packed_planes`."""
     constant_planes: NDArray[np.float32]
     """[B, K], as `Leaves.constant_planes`."""
-    legal_actions: NDArray[np.uint16]
-    """[sum L], as `Leaves.legal_actions`."""
+    logit_actions: NDArray[np.uint16]
+    """[sum L], as `Leaves.logit_actions`."""
     legal_offsets: NDArray[np.int64]
     """[B + 1], as `Leaves.legal_offsets`."""
     policies: Policies
-    """The policy targets: each sums to 1 within the rounding of 16 bits, over legal actions."""
+    """The policy targets by the places of their logits: each sums to 1 within the rounding of 16 bits."""
     targets: Mapping[str, NDArray[np.float32]]
     """The targets of the other heads, by name:
 
@@ -79,9 +82,9 @@ class Batch:
             is_constant=np.array([plane.is_constant for plane in spec.planes], np.bool_),
             packed_planes=leaves.packed_planes,
             constant_planes=leaves.constant_planes,
-            legal_actions=leaves.legal_actions,
+            logit_actions=leaves.logit_actions,
             legal_offsets=leaves.legal_offsets,
-            policies=policies,
+            policies=_by_logits(policies, leaves),
             targets=targets,
         )
 
@@ -99,8 +102,8 @@ class Batch:
         return planes_BCHW
 
     def legal_indices(self) -> NDArray[np.int64]:
-        """[sum L], the places of the legal actions among B * A."""
-        return places(self.legal_actions, self.legal_offsets, width=self.num_actions)
+        """[sum L], the places of the legal actions' logits among B * A."""
+        return places(self.logit_actions, self.legal_offsets, width=self.num_actions)
 
     def policy_indices(self) -> NDArray[np.int64]:
         """The places of the policies' entries among B * A."""
@@ -108,18 +111,27 @@ class Batch:
 
     def part(self, start: int, stop: int) -> Batch:
         """The samples from `start` to `stop`."""
-        legal_actions, legal_offsets = _part(self.legal_actions, self.legal_offsets, start, stop)
+        logit_actions, legal_offsets = _part(self.logit_actions, self.legal_offsets, start, stop)
         actions, offsets = _part(self.policies.actions, self.policies.offsets, start, stop)
         probabilities, _ = _part(self.policies.probabilities, self.policies.offsets, start, stop)
         return replace(
             self,
             packed_planes=self.packed_planes[start:stop],
             constant_planes=self.constant_planes[start:stop],
-            legal_actions=legal_actions,
+            logit_actions=logit_actions,
             legal_offsets=legal_offsets,
             policies=Policies(actions=actions, probabilities=probabilities, offsets=offsets),
             targets={name: target[start:stop] for name, target in self.targets.items()},
         )
+
+
+def _by_logits(policies: Policies, leaves: Leaves) -> Policies:
+    """The policies with the places of their actions' logits."""
+    if np.array_equal(leaves.logit_actions, leaves.legal_actions):
+        return policies
+    legal = places(leaves.legal_actions, leaves.legal_offsets, width=NUM_NUMBERS)  # ascending
+    wanted = places(policies.actions, policies.offsets, width=NUM_NUMBERS)
+    return replace(policies, actions=leaves.logit_actions[np.searchsorted(legal, wanted)])
 
 
 def _require(name: str, array: NDArray[np.generic], dtype: type[np.generic], shape: tuple[int, ...]) -> None:

@@ -13,7 +13,7 @@ from zerosum.base.errors import DataError, SettingsError, command_text, nearest
 from zerosum.games import Rules
 from zerosum.games.rules import PLANE_OPTIONS, given_options
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, load_checkpoint
-from zerosum.network.checkpoint import require_encoder
+from zerosum.network.description import require_encoder
 from zerosum.network.growing import SIZES, grown_weights, growth_obstacle
 from zerosum.play.bundled import bundled_networks
 

@@ -20,7 +20,8 @@ from zerosum.games import Rules
 from zerosum.learner import Learner, StepReport, grown_state
 from zerosum.learner.faults import device_faults
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, NetworkShape, initial_weights, save_checkpoint
-from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest, require_encoder
+from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest
+from zerosum.network.description import require_encoder
 from zerosum.network.growing import grown_weights, growth_obstacle
 from zerosum.replay import Batch, ReplayWindow, make_batch
 from zerosum.replay.window import permuted

@@ -28,7 +28,7 @@
 use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Rank, Square};
 
 use super::pieces::Pieces;
-use super::{State, Variant};
+use super::{Input, State, Variant};
 use crate::game::{Action, PlaneSpec, Planes};
 use crate::games::fide::{KIND_NAMES, KNIGHT_MOVES, MAX_HALFMOVES, MAX_REPETITIONS};
 use crate::games::history::{self, History};
@@ -45,6 +45,8 @@ pub const NUM_FLAT_ACTIONS: usize = 1858;
 /// Divisors of the planes of counts: the paper's ply cap, and the plies of the fifty-move rule.
 const PLIES_SCALE: f32 = 512.0;
 const NO_PROGRESS_SCALE: f32 = MAX_HALFMOVES as f32;
+/// Earlier occurrences of a position that Lc0's planes count.
+const LC0_REPETITIONS: u8 = 1;
 
 const UNDERPROMOTIONS: [Piece; 3] = [Piece::Knight, Piece::Bishop, Piece::Rook];
 
@@ -186,8 +188,30 @@ pub fn move_of(board: &Board, variant: Variant, policy: Policy, action: Action) 
     result
 }
 
+/// The place of an action's logit in the policy of Lc0's networks, whose 73 planes have the same queen and knight moves: a
+/// castling king takes its rook, a promotion to a knight is the pawn's move, and planes 64 to 72 are the promotions to a
+/// rook, a bishop and a queen (lczero-training, `lc0_az_policy_map.py`).
+#[inline]
+pub fn lc0_place(board: &Board, action: Action) -> Action {
+    let chosen = move_of(board, Variant::Chess, Policy::Planes, action);
+    let orientation = orientation(board.side_to_move());
+    let (from, to) = (chosen.from as usize ^ orientation, chosen.to as usize ^ orientation);
+    let by_squares = usize::from(PLANE_OF[from][to]);
+    let promotion = |piece: usize| FIRST_UNDERPROMOTION + 3 * (to % 8 + 1 - from % 8) + piece;
+    let plane = match chosen.promotion {
+        Some(Piece::Rook) => promotion(0),
+        Some(Piece::Bishop) => promotion(1),
+        Some(Piece::Queen) => promotion(2),
+        _ => by_squares,
+    };
+    (plane * 64 + from) as Action
+}
+
 /// The planes in channel order.
-pub fn planes(variant: Variant, history: usize) -> Vec<PlaneSpec> {
+pub fn planes(input: Input, variant: Variant, history: usize) -> Vec<PlaneSpec> {
+    if input == Input::Lc0 {
+        return lc0_planes(history);
+    }
     let mut planes = history::planes(history, &KIND_NAMES, MAX_REPETITIONS, &[]);
     planes.push(PlaneSpec::constant("1 if Black is to move"));
     planes.push(PlaneSpec::constant(format!("plies since the game began / {PLIES_SCALE}")));
@@ -203,11 +227,27 @@ pub fn planes(variant: Variant, history: usize) -> Vec<PlaneSpec> {
     planes
 }
 
+/// The classical planes of Lc0: 13 for each of the positions, and 8.
+fn lc0_planes(history: usize) -> Vec<PlaneSpec> {
+    let mut planes = history::planes(history, &KIND_NAMES, LC0_REPETITIONS, &[]);
+    for side in ["own", "opponent"] {
+        for wing in ["queen", "king"] {
+            planes.push(PlaneSpec::constant(format!("1 if {side} castling on the {wing} side is not lost")));
+        }
+    }
+    let last = ["1 if Black is to move", "plies since a capture or a pawn's move", "0", "1"];
+    planes.extend(last.map(PlaneSpec::constant));
+    planes
+}
+
 /// Writes the planes.
 #[inline]
-pub fn encode(state: &State, variant: Variant, history: usize, planes: &mut Planes<'_>) {
+pub fn encode(state: &State, input: Input, variant: Variant, history: usize, planes: &mut Planes<'_>) {
     let side = state.board.side_to_move();
-    encode_history(&state.history, side, history, planes);
+    if input == Input::Lc0 {
+        return encode_lc0(state, side, history, planes);
+    }
+    encode_history(&state.history, side, history, MAX_REPETITIONS, planes);
     planes.constant(if side == Color::Black { 1.0 } else { 0.0 });
     planes.constant(state.plies as f32 / PLIES_SCALE);
     for color in [side, !side] {
@@ -226,7 +266,22 @@ pub fn encode(state: &State, variant: Variant, history: usize, planes: &mut Plan
 }
 
 #[inline]
-fn encode_history(entries: &History<Pieces>, side: Color, history: usize, planes: &mut Planes<'_>) {
+fn encode_lc0(state: &State, side: Color, history: usize, planes: &mut Planes<'_>) {
+    encode_history(&state.history, side, history, LC0_REPETITIONS, planes);
+    for color in [side, !side] {
+        let rights = state.board.castle_rights(color);
+        for rook in [rights.long, rights.short] {
+            planes.constant(if rook.is_some() { 1.0 } else { 0.0 });
+        }
+    }
+    planes.constant(if side == Color::Black { 1.0 } else { 0.0 });
+    planes.constant(state.halfmoves as f32);
+    planes.constant(0.0);
+    planes.constant(1.0);
+}
+
+#[inline]
+fn encode_history(entries: &History<Pieces>, side: Color, history: usize, limit: u8, planes: &mut Planes<'_>) {
     for age in 0..history {
         let entry = entries.get(age);
         for color in [side, !side] {
@@ -234,6 +289,6 @@ fn encode_history(entries: &History<Pieces>, side: Color, history: usize, planes
                 planes.mask(oriented(squares, side));
             }
         }
-        history::encode_repetitions(entry.repetitions, MAX_REPETITIONS, planes);
+        history::encode_repetitions(entry.repetitions, limit, planes);
     }
 }

@@ -32,6 +32,15 @@ pub enum Variant {
     Chess960,
 }
 
+/// What a network sees, and where its output has the logits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// The planes of the AlphaZero paper; a logit has the number of its action.
+    Paper,
+    /// The classical 112 planes of Lc0, and its order of moves.
+    Lc0,
+}
+
 /// The number of the usual start among those of Chess960 (Scharnagl's).
 const USUAL_START: u32 = 518;
 
@@ -43,6 +52,7 @@ pub struct Chess {
     variant: Variant,
     /// The game whose planes and action indices are used.
     encoding: Variant,
+    input: Input,
     policy: Policy,
     history: usize,
     repeats_history: bool,
@@ -71,12 +81,19 @@ impl Chess {
             _ => Variant::Chess960,
         };
         let policy = Policy::from_options(&mut options)?;
+        let input = match encoding {
+            Variant::Chess if options.choice("planes", &["paper", "lc0"])? == "lc0" => Input::Lc0,
+            _ => Input::Paper,
+        };
+        if input == Input::Lc0 && policy == Policy::Flat {
+            return Err("policy=flat has no order of Lc0's moves: leave out policy=flat or planes=lc0".into());
+        }
         let (history, repeats_history) = options.history(MAX_HISTORY)?;
         let max_plies = options.max_plies(512)?;
-        let (name, planes) = (encoding.name(), encoding::planes(encoding, history));
+        let (name, planes) = (encoding.name(), encoding::planes(input, encoding, history));
         let spec = policy.spec(name, [NUM_ACTIONS, NUM_FLAT_ACTIONS], 8, planes, max_plies)?;
         let spec = spec.with_options(options.canonical()?);
-        Ok(Self { spec, variant, encoding, policy, history, repeats_history })
+        Ok(Self { spec, variant, encoding, input, policy, history, repeats_history })
     }
 
     /// The rules without options.
@@ -235,7 +252,14 @@ impl Game for Chess {
 
     #[inline]
     fn encode(&self, state: &State, planes: &mut Planes<'_>) {
-        encoding::encode(state, self.encoding, self.history, planes);
+        encoding::encode(state, self.input, self.encoding, self.history, planes);
+    }
+
+    #[inline]
+    fn logit_actions(&self, state: &State, legal: &[Action], places: &mut Vec<Action>) {
+        if self.input == Input::Lc0 {
+            places.extend(legal.iter().map(|action| encoding::lc0_place(&state.board, *action)));
+        }
     }
 
     fn action_text(&self, state: &State, action: Action) -> String {
