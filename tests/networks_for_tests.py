@@ -183,6 +183,11 @@ EVERY_ARCHITECTURE = {
     "global pooling": make_info(dataclasses.replace(SMALL, pooling_interval=1)),
     "larger": make_info(NetworkConfig(num_blocks=4, num_filters=32)),
     "planes": make_info(dataclasses.replace(SMALL, policy_head="planes"), board_shape=(5, 6), num_actions=90),
+    "squeeze-and-excitation": make_info(
+        dataclasses.replace(SMALL, policy_head="planes", policy_out_kernel=3, squeeze_units=4),
+        board_shape=(5, 6),
+        num_actions=93,
+    ),
     "bare heads": make_info(
         dataclasses.replace(SMALL, policy_head="planes", policy_kernel=1, policy_out_norm=True, value_hidden=0),
         board_shape=(5, 6),

@@ -275,9 +275,10 @@ def test_a_fused_network_says_what_the_plain_one_says(monkeypatch, name, precisi
     evaluator = TorchEvaluator(checkpoint, device="cpu", precision=precision)
     tolerance = F32_TOLERANCE if precision == "f32" else BF16_TOLERANCE
     assert_close(evaluator.evaluate(leaves), plain_answer(checkpoint, leaves), tolerance)
-    # Each block's second convolution is fused with its sum, and all others that a ReLU follows; pooling comes between.
+    # Each block's second convolution is fused with its sum, and all others that a ReLU follows; pooling or excitation
+    # comes between.
     pooled = sum(map(info.network.pools, range(info.network.num_blocks)))
-    assert called.count("add_relu") == info.network.num_blocks
+    assert called.count("add_relu") == (0 if info.network.squeeze_units else info.network.num_blocks)
     assert called.count("relu") == 1 + info.network.num_blocks - pooled + len(info.network.search_heads)
 
 

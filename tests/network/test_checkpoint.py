@@ -297,7 +297,7 @@ def test_what_is_no_checkpoint_is_said(tmp_path):
             DataError, match=f"{missing.name} does not exist: name a run directory or a checkpoint's JSON"
         ):
             load_checkpoint(missing)
-    with pytest.raises(DataError, match=r"name its \.json file"):
+    with pytest.raises(DataError, match=r"is not a network: name a checkpoint's \.json file"):
         load_checkpoint(tmp_path / "step-00001000.safetensors")
 
 

@@ -19,6 +19,7 @@ SMALL = NetworkConfig(num_blocks=2, num_filters=6, policy_filters=3, value_filte
 PLANES_SHAPE = dataclasses.replace(SHAPE, num_actions=2 * 20 + 3)  # two planes of squares and three actions beyond
 PLANES = dataclasses.replace(SMALL, policy_head="planes")
 POOLED = dataclasses.replace(PLANES, pooling_interval=2)
+EXCITED = dataclasses.replace(PLANES, squeeze_units=4, policy_out_kernel=3)
 BARE = dataclasses.replace(PLANES, policy_kernel=1, policy_out_norm=True, value_hidden=0)
 
 
@@ -74,12 +75,18 @@ def numpy_forward(config, weights, planes):
 
         return y + (numbers("mean", np.mean) + numbers("max", np.max))[:, :, None, None]
 
+    def excited(y, block):
+        squeezed = relu(linear(y.mean(axis=(2, 3)), f"{block}.squeeze"))
+        scale, shift = (linear(squeezed, f"{block}.{part}_out")[:, :, None, None] for part in ("scale", "shift"))
+        return y / (1 + np.exp(-scale)) + shift
+
     x = relu(conv_norm(planes, "stem"))
     for block in range(config.num_blocks):
         y = conv_norm(x, f"blocks.{block}.first")
         if config.pooling_interval and block % config.pooling_interval == config.pooling_interval - 1:
             y = pooled(y, f"blocks.{block}")
-        x = relu(x + conv_norm(relu(y), f"blocks.{block}.second"))
+        y = conv_norm(relu(y), f"blocks.{block}.second")
+        x = relu(x + (excited(y, f"blocks.{block}") if config.squeeze_units else y))
 
     def hidden(x, name):
         return relu(linear(x, f"{name}_hidden")) if config.value_hidden else x
@@ -91,10 +98,15 @@ def numpy_forward(config, weights, planes):
     rest = linear(policy.mean(axis=(2, 3)), "policy_rest")
     if config.policy_out_norm:
         return [np.hstack([conv_norm(policy, "policy_out").reshape(len(policy), -1), rest]), value]
-    kernel, shift = weights["policy_out.weight"][:, :, 0, 0], weights["policy_out.bias"]
+    kernel, shift = weights["policy_out.weight"], weights["policy_out.bias"]
+    reach, side = kernel.shape[2] // 2, kernel.shape[2]
+    padded = np.pad(policy, ((0, 0), (0, 0), (reach, reach), (reach, reach)))
     logits = [  # action = plane * squares + square
-        [kernel[plane] @ position[:, row, column] + shift[plane] for plane, row, column in np.ndindex(2, 4, 5)]
-        for position in policy
+        [
+            (kernel[plane] * position[:, row : row + side, column : column + side]).sum() + shift[plane]
+            for plane, row, column in np.ndindex(2, 4, 5)
+        ]
+        for position in padded
     ]
     return [np.hstack([logits, rest]), value]
 
@@ -103,7 +115,7 @@ def numpy_forward(config, weights, planes):
 @pytest.mark.parametrize("num_blocks", [0, 2])
 @pytest.mark.parametrize(
     ("small", "shape"),
-    [(SMALL, SHAPE), (PLANES, PLANES_SHAPE), (POOLED, PLANES_SHAPE), (BARE, PLANES_SHAPE)],
+    [(SMALL, SHAPE), (PLANES, PLANES_SHAPE), (POOLED, PLANES_SHAPE), (EXCITED, PLANES_SHAPE), (BARE, PLANES_SHAPE)],
 )
 def test_torch_computes_what_the_slow_twin_computes(value_head, num_blocks, small, shape):
     config = dataclasses.replace(small, value_head=value_head, num_blocks=num_blocks)
@@ -122,6 +134,7 @@ def test_torch_computes_what_the_slow_twin_computes(value_head, num_blocks, smal
         (NetworkConfig(num_blocks=0, value_head="scalar"), SHAPE),
         (PLANES, PLANES_SHAPE),
         (POOLED, PLANES_SHAPE),
+        (EXCITED, PLANES_SHAPE),
         (PLANES, dataclasses.replace(SHAPE, num_actions=20)),
     ],
 )
@@ -151,7 +164,9 @@ def test_every_setting_changes_the_network():
         "pooling_interval": 1,
         "policy_head": "planes",
         "policy_filters": 4,
+        "squeeze_units": 3,
         "policy_kernel": 1,
+        "policy_out_kernel": 3,
         "policy_out_norm": True,
         "value_filters": 3,
         "value_hidden": 6,
@@ -164,7 +179,7 @@ def test_every_setting_changes_the_network():
         "module_weights",
     }
     for name, value in changes.items():
-        base = PLANES if name in ("policy_kernel", "policy_out_norm") else SMALL
+        base = PLANES if name in ("policy_kernel", "policy_out_kernel", "policy_out_norm") else SMALL
         config = dataclasses.replace(base, **{name: value})
         assert weight_shapes(config, PLANES_SHAPE) != weight_shapes(base, PLANES_SHAPE), name
 

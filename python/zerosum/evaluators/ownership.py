@@ -81,8 +81,7 @@ class _Operations:
         return x + y[:, :, None, None]
 
     def scale(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
-        factors: NDArray[np.float32] = 1 / (1 + np.exp(-y))
-        return x * factors[:, :, None, None]
+        return x * (1 / (1 + np.exp(-y))).astype(np.float32)[:, :, None, None]
 
     def join(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.concatenate([x, y], axis=1)

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.base.errors import DataError, SettingsError, shown
+from zerosum.base.errors import DataError, SettingsError
 from zerosum.base.files import read_bytes
 from zerosum.games import make
 from zerosum.network.config import NetworkConfig
@@ -370,7 +370,7 @@ def _numbers(name: str, layer: _Message) -> NDArray[np.float32]:
     else:
         numbers = np.frombuffer(data, "<f2" if encoding == _FLOAT16 else "<f4").astype(np.float32)
     if not np.isfinite(numbers).all():
-        raise _UnreadableError(f"{name} has the weight {shown(str(numbers[~np.isfinite(numbers)][0]))}")
+        raise _UnreadableError(f"{name} has the weight {numbers[~np.isfinite(numbers)][0]}")
     return numbers
 
 

@@ -5,14 +5,6 @@ use crate::game::Description;
 
 /// The documentation of one of the two games.
 pub fn of(variant: Variant) -> Description {
-    let lc0_planes = match variant {
-        Variant::Chess => {
-            " `planes=lc0` are Lc0's classical 112, for its networks: 13 for each position (one plane of repetitions) and \
-             8, own and opponent castling on the queen's and the king's side, 1 if Black is to move, the plies of the \
-             fifty-move rule undivided, 0 and 1."
-        }
-        Variant::Chess960 => "",
-    };
     let (start, castling, castling_planes, castling_action) = match variant {
         Variant::Chess => (
             "The usual start.",
@@ -48,7 +40,9 @@ pub fn of(variant: Variant) -> Description {
              repetition plane is 1 if its position had occurred that often before when it was reached, and 0 for \
              positions that were set up. {castling_planes} Counts are divided by fixed numbers (the paper names \
              none): plies since the game began (from FEN's move number) by 512, its ply cap, and plies since a \
-             capture or a pawn's move by 100, as in the fifty-move rule.{lc0_planes}"
+             capture or a pawn's move by 100, as in the fifty-move rule. `planes=lc0` are Lc0's classical 112, for its \
+             networks: 13 for each position (one of repetition) and 8, own and opponent castling on the queen's and the \
+             king's side, 1 if Black is to move, the plies of the fifty-move rule undivided, 0 and 1."
         ),
         actions: format!(
             "The paper's 8×8×73: action = 64 · plane + square that the piece leaves, squares row by row from the top of \

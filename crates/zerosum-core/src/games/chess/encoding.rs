@@ -192,8 +192,8 @@ pub fn move_of(board: &Board, variant: Variant, policy: Policy, action: Action) 
 /// castling king takes its rook, a promotion to a knight is the pawn's move, and planes 64 to 72 are the promotions to a
 /// rook, a bishop and a queen (lczero-training, `lc0_az_policy_map.py`).
 #[inline]
-pub fn lc0_place(board: &Board, action: Action) -> Action {
-    let chosen = move_of(board, Variant::Chess, Policy::Planes, action);
+pub fn lc0_place(board: &Board, variant: Variant, action: Action) -> Action {
+    let chosen = move_of(board, variant, Policy::Planes, action);
     let orientation = orientation(board.side_to_move());
     let (from, to) = (chosen.from as usize ^ orientation, chosen.to as usize ^ orientation);
     let by_squares = usize::from(PLANE_OF[from][to]);

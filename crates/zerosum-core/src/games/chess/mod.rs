@@ -81,10 +81,7 @@ impl Chess {
             _ => Variant::Chess960,
         };
         let policy = Policy::from_options(&mut options)?;
-        let input = match encoding {
-            Variant::Chess if options.choice("planes", &["paper", "lc0"])? == "lc0" => Input::Lc0,
-            _ => Input::Paper,
-        };
+        let input = if options.choice("planes", &["paper", "lc0"])? == "lc0" { Input::Lc0 } else { Input::Paper };
         if input == Input::Lc0 && policy == Policy::Flat {
             return Err("policy=flat has no order of Lc0's moves: leave out policy=flat or planes=lc0".into());
         }
@@ -258,7 +255,7 @@ impl Game for Chess {
     #[inline]
     fn logit_actions(&self, state: &State, legal: &[Action], places: &mut Vec<Action>) {
         if self.input == Input::Lc0 {
-            places.extend(legal.iter().map(|action| encoding::lc0_place(&state.board, *action)));
+            places.extend(legal.iter().map(|action| encoding::lc0_place(&state.board, self.encoding, *action)));
         }
     }
 
