@@ -224,7 +224,7 @@ class ReferenceSearch:
         for node in path:
             node.in_flight -= 1
         assert leaf.state is not None
-        priors = softmax(logits)
+        priors = softmax(logits, self.config.prior_temperature)
         if leaf is not self.root and self.number is np.float32:
             priors = _core.round_prior(priors)
         for action, prior in zip(self.game.legal_actions(leaf.state, past_soft_endings=True), priors, strict=True):
@@ -542,10 +542,11 @@ class Halving:
         return max(1, self.num_simulations // max(1, self.num_rounds * len(self.survivors)))
 
 
-def softmax(logits: Sequence[float]) -> NDArray[np.float32]:
-    """exp(l - max) / sum, in double precision, rounded once."""
+def softmax(logits: Sequence[float], temperature: float = 1.0) -> NDArray[np.float32]:
+    """exp((l - max) / temperature) / sum, in double precision, rounded once."""
+    sharpness = 1 / float(np.float32(temperature))
     largest = max(logits)
-    weights = [math.exp(float(logit) - float(largest)) for logit in logits]
+    weights = [math.exp((float(logit) - float(largest)) * sharpness) for logit in logits]
     total = 0.0
     for weight in weights:
         total += weight

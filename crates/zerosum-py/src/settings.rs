@@ -16,6 +16,7 @@ pub struct Settings {
     c_factor: f32,
     unvisited_value: String,
     unvisited_reduction: f32,
+    prior_temperature: f32,
     root_noise_fraction: f32,
     root_selection: String,
     gumbel_actions: u16,
@@ -48,6 +49,7 @@ impl Settings {
                 "parent" => UnvisitedValue::Parent { reduction: self.unvisited_reduction },
                 other => return Err(unknown_word("unvisited_value", other, "loss, zero or parent")),
             },
+            prior_temperature: self.prior_temperature,
             noise_fraction: self.root_noise_fraction,
             noise_alpha,
             root_selection: match self.root_selection.as_str() {

@@ -34,6 +34,15 @@ SUFFIXES = (".pb.gz", ".pb")
 GAME = "chess(planes=lc0)"
 """The rules with the planes and the order of moves of these networks."""
 
+SEARCH = {
+    "c_init": 1.745,
+    "c_base": 38739.0,
+    "c_factor": 3.894,
+    "unvisited_reduction": 0.33,
+    "prior_temperature": 1.359,
+}
+"""The settings with which Lc0 0.32 searches, by the names of `SearchConfig`."""
+
 _MAGIC = 0x1C0
 _MOST_BYTES = 1 << 30
 _MOST_UNPACKED = 8

@@ -29,7 +29,7 @@ from zerosum.games.permission import require_allowed
 from zerosum.games.python_game import Game, split_name
 from zerosum.games.rules import with_planes_of
 from zerosum.games.source_files import OBJECT, differing, kept_name, rules_files
-from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
+from zerosum.network import Checkpoint, CheckpointInfo, lc0, load_checkpoint
 from zerosum.network.description import require_encoder
 from zerosum.network.lc0 import is_lc0_file
 from zerosum.play.analysis import Analysis
@@ -354,9 +354,14 @@ def search_of_run(run: dict[str, Any], num_simulations: int | None) -> SearchCon
 
 
 def read_run_config(path: Path) -> dict[str, Any]:
-    """The `config.toml` of the run that a path belongs to; empty if it lies outside of any run."""
+    """The `config.toml` of the run that a path belongs to; empty if it lies outside of any run.
+
+    A network of Lc0 is searched with Lc0's settings.
+    """
+    if is_lc0_file(path):
+        return {"search": dict(lc0.SEARCH)}
     file = _run_directory(path) / "config.toml"
-    if is_lc0_file(path) or not file.is_file():
+    if not file.is_file():
         return {}
     values = read_settings(file)
     if not isinstance(values.get("game", ""), str) or not isinstance(values.get("search", {}), dict):

@@ -244,7 +244,11 @@ class EngineSetup(ABC):
 
     def _exploration(self) -> dict[str, Any]:
         """The search settings that options change."""
-        numbers = {"CPuct": "c_init", "FpuValue": "unvisited_reduction"}
+        numbers = {
+            "CPuct": "c_init",
+            "FpuValue": "unvisited_reduction",
+            "PolicyTemperature": "prior_temperature",
+        }
         given = {ours: float(self.value(name)) for name, ours in numbers.items() if self.value(name) != OWN}
         strategy = self.value("FpuStrategy")
         return given if strategy == OWN else {**given, "unvisited_value": strategy}
@@ -315,6 +319,13 @@ class EngineSetup(ABC):
             0.0,
             2.0,
             "the search's `unvisited_reduction`, for `FpuStrategy` parent",
+        )
+        yield decimal(
+            "PolicyTemperature",
+            str(overrides.get("prior_temperature", OWN)),
+            0.05,
+            20.0,
+            "the search's `prior_temperature`: above 1 it trusts the network's favourites less",
         )
         yield check("VerboseMoveStats", False, "prints the search's statistics of each move before each answer")
         yield from self._offer_strength()

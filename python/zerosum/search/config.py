@@ -53,6 +53,13 @@ class SearchConfig:
         low=0.0,
         high=2.0,
     )
+    prior_temperature: float = setting(
+        1.0,
+        "temperature T of the priors softmax(logits / T); above 1 the search trusts the network's favourites less"
+        " (paper: 1; Lc0: 1.359)",
+        low=0.05,
+        high=20.0,
+    )
     root_noise_fraction: float = setting(
         0.25, "share of Dirichlet noise in the priors of the root (paper: 0.25)", low=0.0, high=1.0
     )

@@ -20,8 +20,9 @@ impl<G: Game> Search<G> {
         let batch = self.in_flight.remove(&ticket).ok_or_else(|| not_in_flight(ticket))?;
         let Batch { leaves, paths, keys } = &batch;
         let pool = self.pool.as_ref().filter(|_| leaves.len() > LEAVES_PER_PART);
+        let sharpness = 1.0 / f64::from(self.config.prior_temperature);
         if let Some(pool) = pool {
-            shared_softmax(pool, leaves, evaluations.logits, &mut self.priors);
+            shared_softmax(pool, leaves, evaluations.logits, sharpness, &mut self.priors);
         }
         for leaf in 0..leaves.len() {
             let legal = leaves.legal_range(leaf);
@@ -32,7 +33,7 @@ impl<G: Game> Search<G> {
                 &self.priors[legal]
             } else {
                 self.priors.resize(legal.len(), 0.0);
-                softmax(&evaluations.logits[legal], &mut self.weights, &mut self.priors);
+                softmax(&evaluations.logits[legal], sharpness, &mut self.weights, &mut self.priors);
                 &self.priors
             };
             tree.apply(&self.config, paths.get(leaf), actions, priors, estimate);

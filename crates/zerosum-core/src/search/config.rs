@@ -57,6 +57,8 @@ pub struct SearchConfig {
     pub c_factor: f32,
     /// Q of unvisited children (first-play urgency).
     pub unvisited_value: UnvisitedValue,
+    /// T: priors are softmax(logits / T).
+    pub prior_temperature: f32,
     /// ε: in a search with noise the root's priors are (1 − ε)·p + ε·Dir(α).
     pub noise_fraction: f32,
     /// α of the Dirichlet noise.
@@ -108,6 +110,7 @@ impl Default for SearchConfig {
             c_base: 19652.0,
             c_factor: 2.0,
             unvisited_value: UnvisitedValue::Parent { reduction: 0.2 },
+            prior_temperature: 1.0,
             noise_fraction: 0.25,
             noise_alpha: 1.0,
             root_selection: RootSelection::Puct,

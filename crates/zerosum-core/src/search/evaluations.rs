@@ -86,8 +86,14 @@ fn check_numbers(
 }
 
 /// Computes the priors of all leaves of a batch on the pool's threads, in the order of the legal actions.
-pub(super) fn shared_softmax<G: Game>(pool: &Pool, leaves: &Arc<Leaves<G>>, logits: &[f32], priors: &mut Vec<f32>) {
-    let work = Softmax { leaves: Arc::clone(leaves), logits: logits.to_vec() };
+pub(super) fn shared_softmax<G: Game>(
+    pool: &Pool,
+    leaves: &Arc<Leaves<G>>,
+    logits: &[f32],
+    sharpness: f64,
+    priors: &mut Vec<f32>,
+) {
+    let work = Softmax { leaves: Arc::clone(leaves), logits: logits.to_vec(), sharpness };
     let (_, parts) = pool.share(work, leaves.len().div_ceil(LEAVES_PER_PART));
     priors.clear();
     for part in &parts {
@@ -98,6 +104,7 @@ pub(super) fn shared_softmax<G: Game>(pool: &Pool, leaves: &Arc<Leaves<G>>, logi
 struct Softmax<G: Game> {
     leaves: Arc<Leaves<G>>,
     logits: Vec<f32>,
+    sharpness: f64,
 }
 
 impl<G: Game> Work for Softmax<G> {
@@ -112,7 +119,7 @@ impl<G: Game> Work for Softmax<G> {
         let (mut priors, mut weights) = (vec![0.0; offsets[end - first] - offsets[0]], Vec::new());
         for ends in offsets.windows(2) {
             let here = &mut priors[ends[0] - offsets[0]..ends[1] - offsets[0]];
-            softmax(&self.logits[ends[0]..ends[1]], &mut weights, here);
+            softmax(&self.logits[ends[0]..ends[1]], self.sharpness, &mut weights, here);
         }
         priors
     }

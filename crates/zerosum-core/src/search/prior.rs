@@ -2,12 +2,12 @@
 
 use crate::game::Action;
 
-/// Softmax over one position's legal logits. Computed in f64 so that any faithful implementation rounds to the same f32;
+/// Softmax over one position's legal logits times `sharpness`, 1 / temperature. Computed in f64 so that any faithful implementation rounds to the same f32;
 /// `weights` is scratch.
-pub fn softmax(logits: &[f32], weights: &mut Vec<f64>, priors: &mut [f32]) {
+pub fn softmax(logits: &[f32], sharpness: f64, weights: &mut Vec<f64>, priors: &mut [f32]) {
     let largest = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
     weights.clear();
-    weights.extend(logits.iter().map(|logit| exp(f64::from(*logit) - largest)));
+    weights.extend(logits.iter().map(|logit| exp((f64::from(*logit) - largest) * sharpness)));
     let scale = 1.0 / weights.iter().sum::<f64>();
     for (prior, weight) in priors.iter_mut().zip(weights) {
         *prior = (*weight * scale) as f32;
@@ -130,7 +130,7 @@ mod tests {
     fn priors_are_in_proportion_to_exponentials() {
         let logits: Vec<f32> = (0..100).map(|i| (i as f32 * 0.37).sin() * 5.0).collect();
         let mut priors = vec![0.0; logits.len()];
-        softmax(&logits, &mut Vec::new(), &mut priors);
+        softmax(&logits, 1.0, &mut Vec::new(), &mut priors);
         let sum: f64 = logits.iter().map(|logit| f64::from(*logit).exp()).sum();
         for (prior, logit) in priors.iter().zip(&logits) {
             assert!((f64::from(*prior) - f64::from(*logit).exp() / sum).abs() < 1e-7);
