@@ -40,7 +40,7 @@ COMMANDS = (
         "explain",
         "web",
     ),
-    *("games", "show", "perft", "check-game", "bench"),
+    *("games", "show", "perft", "book", "check-game", "bench"),
 )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from books_for_tests import PUBLISHED, book_file
 from line_clients import answers, strings, value_of
 from networks_for_tests import SMALL, save_network
 from searches_for_tests import Compiling
@@ -243,3 +244,37 @@ def test_a_named_network_that_cannot_play_is_refused_at_the_start(tmp_path: Path
 def test_the_documentation_has_the_options() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "engines.md").read_text(encoding="utf-8")
     assert option_table(client().engine.setup.options.values()) in page
+
+
+# The book
+
+
+def test_the_book_answers_until_it_ends(tmp_path: Path) -> None:
+    entries = sorted([(PUBLISHED[""], "e2e4", 3), (PUBLISHED["e2e4 d7d5"], "e4d5", 1)])
+    book = book_file(tmp_path / "book.bin", *entries)
+    engine = client()
+    engine.tell("setoption name OwnBook value true", f"setoption name BookFile value {book}")
+    engine.tell("setoption name Simulations value 5")
+    said = engine.tell("position startpos", "go wtime 1000 btime 1000")
+    assert answers(said)[-1] == "bestmove e2e4"
+    assert f"info string {book}, entry 2, weight 3" in said
+    assert answers(engine.tell("position startpos moves e2e4 d7d5", "go nodes 5"))[-1] == "bestmove e4d5"
+    said = engine.tell("position startpos moves d2d4", "go nodes 5", "stop")
+    assert not [line for line in strings(said) if "entry" in line]
+    # Analysis is searched.
+    assert not [line for line in engine.tell("position startpos", "go infinite", "stop") if "entry" in line]
+
+
+def test_a_book_that_cannot_be_read_is_told_and_the_search_answers(tmp_path: Path) -> None:
+    engine = client()
+    engine.tell("setoption name Simulations value 5", "setoption name OwnBook value true")
+    said = engine.tell("position startpos", "go nodes 5", "stop")
+    assert "info string OwnBook is on without a book: set BookFile to a Polyglot book (.bin)." in said
+    engine.tell(f"setoption name BookFile value {tmp_path / 'none.bin'}")
+    said = engine.tell("position startpos", "go nodes 5", "stop")
+    assert [line for line in strings(said) if "none.bin cannot be read" in line]
+    bad = book_file(tmp_path / "bad.bin", (PUBLISHED[""], "e2e5", 3))
+    engine.tell(f"setoption name BookFile value {bad}")
+    said = engine.tell("position startpos", "go nodes 5", "stop")
+    assert [line for line in strings(said) if "entry 1" in line]
+    assert len(answers(engine.said)) == 3

@@ -148,7 +148,7 @@ class BookOpenings:
             raise SettingsError(
                 f"{self.book.name} is a Polyglot book, which is for chess, not for {self.game.spec.full_name}."
             )
-        if not self._moves(self.game.initial_state(), ""):
+        if self._drawn(self.game.initial_state(), "", 0.0) is None:
             raise DataError(f"{self.book.name} has no move to play in the initial position: expected a book for it.")
 
     def __call__(self, number: int) -> Opening:
@@ -160,10 +160,9 @@ class BookOpenings:
         state, last_move = self.game.initial_state(), ""
         actions: list[int] = []
         for ply in range(self.num_plies):
-            moves = self._moves(state, last_move)
-            if not moves:
+            move = self._drawn(state, last_move, uniform(self.seed, number, ply, "book"))
+            if move is None:
                 break
-            move = _drawn_by_weight(moves, uniform(self.seed, number, ply, "book"))
             action = self._action(state, move)
             state, last_move = self.game.play(state, action), move.text
             if self.game.outcome(state) is not None:
@@ -171,26 +170,16 @@ class BookOpenings:
             actions.append(action)
         return Opening("", "", tuple(actions), file=self.book.name)
 
-    def _moves(self, state: State, last_move: str) -> list[BookMove]:
+    def _drawn(self, state: State, last_move: str, number: float) -> BookMove | None:
         fen = self.game.position_text(state)
         assert fen is not None, "chess has a notation for positions"
-        return [move for move in self.book.moves(fen, last_move=last_move) if move.weight]
+        return self.book.drawn(fen, last_move=last_move, number=number)
 
     def _action(self, state: State, move: BookMove) -> int:
         try:
             return parse_action(self.game, state, move.text)
         except GameError as error:
             raise DataError(f"{self.book.name}, entry {move.entry}: {error}") from error
-
-
-def _drawn_by_weight(moves: list[BookMove], number: float) -> BookMove:
-    """The move drawn by a number in [0, 1)."""
-    ticket = int(number * sum(move.weight for move in moves))
-    for move in moves:
-        ticket -= move.weight
-        if ticket < 0:
-            return move
-    raise AssertionError("the ticket is below the sum of the weights")
 
 
 # ---- files

@@ -85,6 +85,21 @@ def perft(
             print(line.json() if json else line)
 
 
+@app.command(epilog="Example: `zerosum book mine.bin games.pgn --plies 16`, then UCI's `BookFile` and `OwnBook`")
+def book(
+    file: Annotated[Path, typer.Argument(help="The book to write, a Polyglot book (.bin).", show_default=False)],
+    games: Annotated[
+        list[str], typer.Argument(help="Game records of chess, as `analyse` reads them.", show_default=False)
+    ],
+    plies: Annotated[int, typer.Option(min=1, help="Plies of a game that count.")] = 24,
+    least_games: Annotated[int, typer.Option(min=1, help="Games in which a move must have been played.")] = 2,
+) -> None:
+    """Make an opening book of chess from game records: a move's weight is the half points that it scored."""
+    from zerosum.arena.book_making import make_book
+
+    print(make_book(file, games, num_plies=plies, least_games=least_games))
+
+
 @app.command(name="check-game", epilog="Example: `zerosum check-game mygame.py:MyGame`")
 def check_game(
     game: GameArgument,

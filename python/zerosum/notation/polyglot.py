@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -120,10 +120,40 @@ class PolyglotBook:
             for number, entry in enumerate(self._entries[first:last], start=first + 1)
         )
 
+    def drawn(self, fen: str, *, last_move: str = "", number: float) -> BookMove | None:
+        """The move of a position that a number in [0, 1) draws by the weights; None if the book has none to play."""
+        moves = [move for move in self.moves(fen, last_move=last_move) if move.weight]
+        ticket = int(number * sum(move.weight for move in moves))
+        for move in moves:
+            ticket -= move.weight
+            if ticket < 0:
+                return move
+        return None
+
 
 def _move_text(code: int) -> str:
     to_file, to_rank, file, rank, promotion = ((code >> 3 * digit) & 7 for digit in range(5))
     return f"{'abcdefgh'[file]}{rank + 1}{'abcdefgh'[to_file]}{to_rank + 1}{' nbrq???'[promotion].strip()}"
+
+
+def _move_code(text: str) -> int:
+    file, rank, to_file, to_rank = (ord(text[0]) - 97, int(text[1]) - 1, ord(text[2]) - 97, int(text[3]) - 1)
+    return to_file | to_rank << 3 | file << 6 | rank << 9 | " nbrq".index(text[4:] or " ") << 12
+
+
+def book_content(weights: Mapping[int, Mapping[str, int]]) -> bytes:
+    """The file of a book: moves and weights of each key, sorted by key and then by falling weight.
+
+    >>> len(book_content({7: {"e2e4": 3, "d2d4": 1}}))
+    32
+    """
+    entries = np.zeros(sum(map(len, weights.values())), ENTRY)
+    number = 0
+    for key in sorted(weights):
+        for text, weight in sorted(weights[key].items(), key=lambda move: -move[1]):
+            entries[number] = (key, _move_code(text), weight, 0)
+            number += 1
+    return entries.tobytes()
 
 
 def read_book(path: str | os.PathLike[str]) -> PolyglotBook:

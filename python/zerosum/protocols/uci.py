@@ -8,24 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from zerosum.base.errors import DataError
-from zerosum.games import Rules, make
+from zerosum._core import uniform
+from zerosum.base.errors import DataError, GameError, SettingsError, ZerosumError
+from zerosum.games import Rules, make, parse_action
 from zerosum.games.rules import given_options, plays_chess960
+from zerosum.notation.polyglot import PolyglotBook, read_book
 from zerosum.play.analysis import AnalysisLine
 from zerosum.play.choice import describe_network
 from zerosum.play.contestant import ROLLOUTS
 from zerosum.play.fit import fits
 from zerosum.protocols.engine_options import INERT, OfferedOption, check, combo, text
 from zerosum.protocols.engine_setup import EngineSetup, path_of
-from zerosum.protocols.line_engine import LineEngine
+from zerosum.protocols.line_engine import Go, LineEngine
+from zerosum.protocols.line_words import Position
 
 CHESS = ("chess", "chess960")
+NO_BOOK = "<none>"
 VARIANTS = {"chess": "chess", "gardner": "minichess"}
 """Fairy-Stockfish's names of variants, and our games."""
 
 
 class UciSetup(EngineSetup):
     """The options of UCI."""
+
+    _book: PolyglotBook | None = None
+    """The book that was read last."""
 
     def _offer_more(self) -> Iterator[OfferedOption]:
         name = self.asked_game.spec.name
@@ -38,10 +45,29 @@ class UciSetup(EngineSetup):
                 plays_chess960(self.asked_game),
                 "plays Chess960 instead of chess, with a network of Chess960 or else of chess",
             )
+        if name in CHESS:
+            yield check("OwnBook", False, "plays the moves of `BookFile`, by their weights, as long as it has any")
+            yield text("BookFile", NO_BOOK, "a Polyglot book (.bin) for `OwnBook`, in chess")
         inert = "has no effect"
         yield check("UCI_AnalyseMode", False, f"{inert}: analysis and games use the same search", is_inert=True)
         yield text("UCI_Opponent", INERT, f"{inert}: the engine plays all opponents alike", is_inert=True)
         yield text("SyzygyPath", INERT, f"{inert}: tablebases are not read", is_inert=True)
+
+    def book(self) -> PolyglotBook | None:
+        """The book to play from, if there is one for the game.
+
+        Raises:
+            DataError: the file cannot be read, or is not a Polyglot book.
+            SettingsError: `OwnBook` is on without a file.
+        """
+        if self.game.spec.name != "chess" or plays_chess960(self.game) or not self.is_set("OwnBook"):
+            return None
+        path = self.value("BookFile")
+        if path in ("", NO_BOOK):
+            raise SettingsError("OwnBook is on without a book: set BookFile to a Polyglot book (.bin).")
+        if self._book is None or self._book.name != path:
+            self._book = read_book(path)
+        return self._book
 
     def _game_asked(self) -> Rules:
         asked = self.asked_game
@@ -94,6 +120,37 @@ class UciEngine(LineEngine):
         win, draw = (round(1000 * share) for share in ((1 - line.draw_share + line.value) / 2, line.draw_share))
         win = min(max(win, 0), 1000 - draw)
         return [*score, "wdl", str(win), str(draw), str(1000 - win - draw)]
+
+    def _answer_unsearched(self, go: Go) -> str | None:
+        answer = super()._answer_unsearched(go)
+        if answer is not None or go.words.flags or go.words.chosen is not None or "mate" in go.words.numbers:
+            return answer
+        return self._book_answer(go.position)
+
+    def _book_answer(self, position: Position) -> str | None:
+        """The answer from the book; None without one. A book that cannot be read is told, and the search answers."""
+        assert isinstance(self.setup, UciSetup)
+        try:
+            book = self.setup.book()
+        except ZerosumError as error:
+            self._tell(str(error))
+            return None
+        if book is None:
+            return None
+        game, state = position.game, position.state
+        fen = game.position_text(state)
+        assert fen is not None, "chess has a notation for positions"
+        drawn = uniform(self.setup.seed, self._num_go, state.plies, "book move")
+        move = book.drawn(fen, last_move=position.moves[-1] if position.moves else "", number=drawn)
+        if move is None:
+            return None
+        try:
+            action = parse_action(game, state, move.text)
+        except GameError as error:
+            self._tell(f"{book.name}, entry {move.entry}: {error}")
+            return None
+        self._tell(f"{book.name}, entry {move.entry}, weight {move.weight}")
+        return f"bestmove {position.texts([action])[0]}"
 
     def _mate_in(self, num_plies: int) -> int:
         return (num_plies + 1) // 2
