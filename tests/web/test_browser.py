@@ -548,3 +548,19 @@ def test_pictures_of_the_documentation(visit: Open) -> None:
     page.locator(".summary table").wait_for()
     page.evaluate("scrollTo(0, 0)")
     picture(page, "analyse")
+
+
+def test_a_broken_record_tells_where_it_ends(visit: Open) -> None:
+    page = visit("#/analyse?game=chess")
+    says(page, "to move")
+    assert not page.locator(".faults").is_visible()
+    page.get_by_text("Open a game").click()
+    page.get_by_label("A game, a position or moves").fill("1. e4 e5 2. Nf3 Nd6 3. d4")
+    page.get_by_role("button", name="Open", exact=True).click()
+    page.locator(".faults").wait_for()
+    told = page.locator(".faults").inner_text()
+    assert "3 moves could be read" in told and "Nd6" in told
+    page.get_by_text("Open a game").click()
+    page.get_by_label("A game, a position or moves").fill("1. e4 e5 2. Nf3 Nc6 3. d4")
+    page.get_by_role("button", name="Open", exact=True).click()
+    page.locator(".faults").wait_for(state="hidden")

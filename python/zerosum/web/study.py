@@ -34,6 +34,8 @@ from zerosum.web.names import short_name
 from zerosum.web.table import side_names
 
 MOST_VARIATION = 200
+MOST_WARNINGS = 5
+"""Faults of a record that the page shows."""
 
 
 class Study:
@@ -180,7 +182,7 @@ class Study:
             "start": self.record.start,
             "ownMoves": " ".join(game.action_text(one, a) for one, a in zip(self.states, self.actions, strict=False)),
             "formats": [format for format, games in GAMES.items() if game.spec.name in games] + ["json"],
-            "warnings": list(self.record.warnings)[:5],
+            "warnings": list(self.record.warnings[-MOST_WARNINGS:]),  # the fault that ended the moves is the last one
         }
 
     def review_view(self) -> dict[str, Any]:

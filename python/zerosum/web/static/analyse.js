@@ -28,11 +28,12 @@ export function show(main, fields) {
   const file = h("input", { type: "file", accept: ".pgn,.sgf,.kif,.kifu,.ki2,.csa,.txt", "aria-label": "A file of games", onchange: upload });
   const gameName = h("input", { type: "text", "aria-label": "Game of the moves", placeholder: "game, if these are moves", spellcheck: false });
   const chooser = h("div", { className: "panel", hidden: true });
+  const faults = h("div", { className: "panel faults", role: "alert", hidden: true });
   const opener = h("details", { className: "panel opener", open: !fields.get("game") }, h("summary", {}, "Open a game"), text, h("div", { className: "row" }, gameName, h("button", { type: "button", className: "main", onclick: () => open({ text: text.value, game: gameName.value.trim() }) }, "Open"), file));
   const button = (label, title, onclick) => h("button", { type: "button", title, "aria-label": /[a-z]/i.test(label) ? null : title, onclick }, label);
   main.append(
     h("section", { className: "stage" }, board.whole, h("div", { className: "panel wide" }, graph, progress, comment)),
-    h("section", { className: "side" }, opener, chooser,
+    h("section", { className: "side" }, opener, faults, chooser,
       h("div", { className: "panel" }, says, controls, lines, other),
       h("div", { className: "panel list" }, list, variation, h("div", { className: "row browse" }, button("«", "First position", () => act("study.goto", { ply: 0 })), button("‹", "One move back", () => act("study.back")), button("›", "One move on", forward), button("»", "Last position", () => act("study.goto", { ply: 2000 })))),
       h("div", { className: "panel" }, h("div", { className: "row" }, button("Review the game", "Search every position and mark the mistakes", start), choice("Simulations a position", [["50", "50"], ["400", "400"], ["2000", "2000"], ["10000", "10,000"]], simulations, (value) => { simulations = value; })), summary, h("div", { className: "row exports" }))));
@@ -111,11 +112,22 @@ export function show(main, fields) {
     graph.replaceChildren(points.length ? course(points, (review?.moves ?? []).map((move) => move.mark), view.ply, (ply) => act("study.goto", { ply })) : h("p", { className: "dim" }, "Review the game to see its course: who stood better, and where that changed."));
     const move = at ? review?.moves[at - 1] : null;
     comment.textContent = move ? (move.mark ? `${view.history[at - 1]} is ${move.mark === "?!" ? "an" : "a"} ${WORDS[move.mark]}: it gives away ${percent(move.loss, 1)}. Better was ${move.better.join(" ")}.` : `${view.history[at - 1]} is fine.`) : "";
+    showFaults();
     chooser.hidden = view.others.length < 2;
     chooser.replaceChildren(chooser.hidden ? "" : choice(`Game of the file, one of ${view.others.length}`, view.others.map((title, index) => [String(index), `${index + 1}. ${title}`]), view.index, (index) => open({ text: pasted, index: Number(index) })));
     main.querySelector(".exports").replaceChildren(...(review ? view.formats.map((format) => h("button", { type: "button", onclick: () => save(format) }, `Save ${format.toUpperCase()}`)) : []));
     summary.replaceChildren(review ? h("table", {}, h("thead", {}, h("tr", {}, ["", ...Object.values(PLURALS), "lost a move"].map((word) => h("th", { scope: "col" }, word)))), h("tbody", {}, review.players.map((one, player) => h("tr", {}, h("th", { scope: "row" }, view.players?.[player] ?? side(player)), Object.keys(PLURALS).map((word) => h("td", {}, String(one[word]))), h("td", {}, one.loss === null ? "–" : percent(one.loss, 1)))))) : "");
     setAddress("analyse", { game: view.game, moves: view.ownMoves, start: view.start, ply: view.ply, vs: analyst });
+  }
+
+  /** What could not be read of the record; an unchanged list is not said again. */
+  function showFaults() {
+    const number = view.history.length;
+    const words = view.warnings.length ? [`${number} move${number === 1 ? "" : "s"} could be read. The record has faults:`, ...view.warnings] : [];
+    if (faults.dataset.words === words.join("\n")) return;
+    faults.dataset.words = words.join("\n");
+    faults.hidden = !words.length;
+    faults.replaceChildren(...(words.length ? [h("p", {}, words[0]), h("ul", {}, words.slice(1).map((word) => h("li", {}, word)))] : []));
   }
 
   /** The name of a side at the beginning of a sentence. */
