@@ -307,3 +307,19 @@ def test_a_saved_list_of_moves_is_read_back(tmp_path: Path) -> None:
     (tmp_path / "game.txt").write_text(table.text("txt"))
     (record,) = read_games(tmp_path / "game.txt", game=table.game)
     assert [move.text for move in record.moves] == ["4", "4", "3"] and not record.errors
+
+
+@pytest.mark.parametrize("name", ["connect4", "go9", "hex", "othello", "gomoku", "tictactoe"])
+def test_only_boards_between_players_are_turned(name: str) -> None:
+    """Stones fall to the bottom and A1 stays at the lower left for the second player, too."""
+    game = make(name)
+    table = Table(game, people=frozenset({1}), computer="random")
+    straight, asked = table.view()["board"], table.view(flipped=True)["board"]
+    assert asked == straight and not asked["flipped"] and not asked["turns"]
+
+
+def test_a_board_between_players_is_turned_for_the_second_also_in_an_own_game(tmp_path: Path) -> None:
+    for game in (make("chess"), make("minishogi"), make(own_game(tmp_path))):
+        table = Table(game, people=frozenset({1}), computer="random")
+        board = table.view(flipped=True)["board"]
+        assert board["flipped"] and board["turns"] and board != table.view()["board"]

@@ -54,13 +54,21 @@ def draw_board(
         game: The rules.
         state: The position.
         last: The position before and the action that led here, to be marked.
-        flipped: Whether the board is seen from the second player's side.
+        flipped: Whether the board is seen from the second player's side, where players face each other.
         western: Whether letters replace Japanese characters.
     """
-    picture = board_picture(game, state)
+    picture, turns = board_picture(game, state), faces_players(game)
+    flipped = flipped and turns
     title = f"{short_name(game)}, {'game over' if game.outcome(state) is not None else 'to be played'}"
     if picture is None:
-        return {"svg": text_svg(game.draw(state), title=title), "cells": [], "side": 0, "hands": [], "captions": []}
+        return {
+            "svg": text_svg(game.draw(state), title=title),
+            "cells": [],
+            "side": 0,
+            "hands": [],
+            "captions": [],
+            "flipped": False,
+        }
     marked: Sequence[int] | None = None
     if last is not None and not picture.last_move:
         marked = move_cells(game, last[0], last[1])
@@ -89,7 +97,30 @@ def draw_board(
         "columns": len(picture.column_labels),
         "grid": picture.grid,
         "flipped": flipped,
+        "turns": turns,
     }
+
+
+@functools.lru_cache(maxsize=64)
+def faces_players(game: Rules) -> bool:
+    """Whether the players face each other over the board, which is turned for the second one.
+
+    The initial position says so, also that of an own game: all pieces of the first player are below those of the
+    second.
+
+    >>> from zerosum.games import make
+    >>> [name for name in ("chess", "shogi", "breakthrough", "go9", "othello", "connect4") if faces_players(make(name))]
+    ['chess', 'shogi', 'breakthrough']
+    """
+    picture = board_picture(game, game.initial_state())
+    if picture is None:
+        return False
+    width = len(picture.column_labels)
+    rows: tuple[list[int], list[int]] = ([], [])
+    for cell, piece in enumerate(picture.cells):
+        if piece is not None:
+            rows[piece[0]].append(cell // width)
+    return all(rows) and min(rows[0]) > max(rows[1])
 
 
 def page_notation(game: Rules) -> str | None:

@@ -102,7 +102,7 @@ export function show(main, fields) {
     says.textContent = view.over ? `${players}The game is over: ${view.over}.` : `${players}${look ? evaluation(look) : `${side(view.mover)} to move.`}`;
     controls.replaceChildren(
       h("button", { type: "button", "aria-pressed": String(isOn), onclick: () => { isOn = !isOn; localStorage.setItem("look", isOn ? "on" : "off"); look = isOn ? look : null; searchHere(); render(view); } }, "Engine"),
-      h("button", { type: "button", onclick: () => act("study.view", { flipped: !view.board.flipped }) }, "Flip"),
+      view.board.turns ? h("button", { type: "button", onclick: () => act("study.view", { flipped: !view.board.flipped }) }, "Flip") : "",
       opponents.length ? choice("Who judges", opponents.map((one) => [one.name, one.name]), analyst, (value) => { analyst = value; if (isOn) searchHere(); }) : "",
       choice("Show", [["arrows", "best lines"], ["policy", "policy as heat"], ["visits", "visits as heat"], ...(view.hasOwners ? [["ownership", "territory"]] : [])], overlay, (value) => { overlay = value; localStorage.setItem("overlay", value); board.mark(marks()); }));
     lines.replaceChildren(...(look?.lines ?? []).map((line) => h("li", {}, h("button", { type: "button", className: "quiet", onclick: () => act("study.move", { action: line.action }) }, line.moves[0]), h("b", {}, ` ${percent(line.rate)}`), h("span", { className: "dim" }, ` ${percent(line.share)} of visits, prior ${percent(line.prior)}${line.proven ? ", proven" : ""}`), h("span", { className: "rest" }, line.moves.slice(1).join(" ")))));

@@ -93,6 +93,7 @@ export function show(main, fields) {
     renderMoves();
     renderClocks();
     buttons.undo.disabled = !view.canUndo;
+    buttons.flip.hidden = !view.board.turns;
     buttons.hint.disabled = buttons.resign.disabled = view.over;
     buttons.resign.disabled ||= !view.people.length;
     buttons.back.disabled = buttons.first.disabled = view.ply === 0;
@@ -291,7 +292,7 @@ export function show(main, fields) {
     if (event.target.closest("input, select, dialog, textarea") || event.ctrlKey || event.metaKey || event.altKey || !view) return;
     const pressed = event.key.toLowerCase();
     const does = { u: buttons.undo, h: buttons.hint, f: buttons.flip, n: buttons.fresh, "[": buttons.back, "]": buttons.forward }[pressed];
-    if (does && !does.disabled) { does.click(); event.preventDefault(); }
+    if (does && !does.disabled && !does.hidden) { does.click(); event.preventDefault(); }
     if (!board.element.contains(document.activeElement)) {
       if (event.key === "ArrowLeft" && view.ply > 0) { look(view.ply - 1); event.preventDefault(); }
       if (event.key === "ArrowRight" && view.ply < view.history.length) { look(view.ply + 1); event.preventDefault(); }
