@@ -564,3 +564,34 @@ def test_a_broken_record_tells_where_it_ends(visit: Open) -> None:
     page.get_by_label("A game, a position or moves").fill("1. e4 e5 2. Nf3 Nc6 3. d4")
     page.get_by_role("button", name="Open", exact=True).click()
     page.locator(".faults").wait_for(state="hidden")
+
+
+def test_the_judge_follows_the_game(visit: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """After a record of a game that no network plays, chess is judged by its network again, and not by random games."""
+    monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", Path(zerosum.__file__).parent / "data" / "networks")
+    (tmp_path / "large.sgf").write_text("(;GM[1]SZ[19];B[pd];W[dp])", encoding="utf-8")
+    page = visit("#/analyse?game=chess")
+    judge = page.get_by_label("Who judges")
+    judge.wait_for()
+    usual = judge.input_value()
+    assert usual != "rollouts"
+    page.get_by_text("Open a game").click()
+    page.get_by_label("A file of games").set_input_files(tmp_path / "large.sgf")
+    page.wait_for_function(
+        "() => document.querySelector('label.field select[aria-label=\"Who judges\"]')?.value === 'rollouts'"
+    )
+    page.get_by_text("Open a game").click()
+    page.get_by_label("A game, a position or moves").fill("1. e4 e5")
+    page.get_by_role("button", name="Open", exact=True).click()
+    history(page, 2)
+    page.wait_for_function(
+        "usual => document.querySelector('label.field select[aria-label=\"Who judges\"]')?.value === usual", arg=usual
+    )
+    judge.select_option("rollouts")
+    page.wait_for_timeout(200)
+    page.get_by_text("Open a game").click()
+    page.get_by_label("A game, a position or moves").fill("1. d4 d5 2. c4")
+    page.get_by_role("button", name="Open", exact=True).click()
+    history(page, 3)
+    page.wait_for_timeout(300)
+    assert judge.input_value() == "rollouts", "what was chosen for the same game stays"

@@ -66,6 +66,7 @@ export function show(main, fields) {
   async function open(what) {
     try {
       const answer = await ask("study.open", what);
+      if (view && view.game !== answer.game) analyst = ""; // the judge of another game knows nothing of this one
       pasted = what.text ?? "";
       found = review = look = owned = null;
       points = [];
