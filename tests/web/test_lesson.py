@@ -246,3 +246,22 @@ def test_there_are_six_levels_and_each_speaks_of_every_scenario() -> None:
         assert {part["scenario"] for part in level["parts"]} == set(SCENARIOS)
     assert {part["scenario"] for part in texts["summary"]} == set(SCENARIOS)
     assert set(PARENTS.values()) == set(REPLIES)
+
+
+def test_the_numbers_in_the_texts_hold() -> None:
+    """What the texts of the scenario "wrong" say of twenty, a hundred and 426 simulations."""
+    said = " ".join(
+        text for level in lesson_texts()["levels"] for text in json.dumps(level, ensure_ascii=False).split()
+    )
+    assert "With twenty tries it plays A, whatever c is; with c = 4 a hundred tries" in said
+    assert "with c = 0.1 it stays below Q(A) for 426 simulations" in said
+    for c in CONSTANTS:
+        assert played(Lesson("wrong", c), 20)[-1] == "A"
+    assert played(Lesson("wrong", 4.0), 100)[-1] == "C"
+    for c in (0.0, 0.05, 0.1):
+        lesson = Lesson("wrong", c)
+        played(lesson, 426)
+        assert lesson.visits("C") == 0
+    assert lesson.step().path[0] == "C", "at c = 0.1 the next one tries it"
+    never = Lesson("wrong", 0.0)
+    assert set(played(never, 1000)) == {"A"} and never.visits("C") == 0

@@ -75,7 +75,7 @@ LEVELS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
                 "wrong",
                 "No guess is always right. In this tree the network thinks little of the best move. Whether the search"
                 " finds it is a question of how adventurous it is (c) and of how long it may look. With twenty tries"
-                " and the largest sensible c it still plays A; with a hundred it has found C.",
+                " it plays A, whatever c is; with c = 4 a hundred tries are enough to find C.",
             ),
             (
                 "trap",
@@ -130,8 +130,8 @@ LEVELS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ),
             (
                 "wrong",
-                "With c ≤ 0.1 the bonus of C stays below Q(A) however long the search goes on within any budget you"
-                " would grant it: N(C) = 0. With c = 4 it is visited, its replies are worth 0.9, and Q(C) ="
+                "With c = 0 the bonus of C is 0 for ever, and with c = 0.1 it stays below Q(A) for 426 simulations:"
+                " N(C) = 0 until then. With c = 4 it is visited, its replies are worth 0.9, and Q(C) ="
                 " W(C)/N(C) rises with each visit, since the −0.4 of the first evaluation is averaged away. Raising c"
                 " after 20 simulations works as well: the tree keeps its N and W, and only U changes.",
             ),
