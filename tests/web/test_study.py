@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ import pytest
 from web_for_tests import Page, with_page
 from zerosum.base.errors import GameError, SettingsError, ZerosumError
 from zerosum.notation import read_games
+from zerosum.notation.legality import check_record
+from zerosum.notation.record import Record
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.searches import Searches
@@ -190,5 +193,50 @@ def test_only_games_whose_squares_have_owners_offer_territory(house: House, name
         await page.ask("study.look", on=True)
         await page.event("look")
         assert view["hasOwners"] == any(event["event"] == "owned" for event in page.events) == name.startswith("go")
+
+    with_page(house, work)
+
+
+def test_limits_act_before_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checking moves takes the most time: only those of the chosen game are checked, once they are few enough."""
+    checked: list[int] = []
+
+    def check(record: Record) -> Record:
+        checked.append(len(record.moves))
+        return check_record(record)
+
+    monkeypatch.setattr("zerosum.web.study.check_record", check)
+    assert len(opened(f"{SCHOLAR}\n\n1. d4 d5 *\n\n1. c4 *", index=1).actions) == 2
+    assert checked == [2]
+    with pytest.raises(SettingsError, match="has 800 moves, but at most 200"):
+        opened("1. " + "Nf3 Nf6 Ng1 Ng8 " * 200)
+    with pytest.raises(SettingsError, match="2,402 moves with its variations, but at most 2,000 are allowed: leave"):
+        opened("1. e4 " + "(1. d4 d5 2. c4 e6) " * 600 + "e5")
+    with pytest.raises(GameError, match="choose the game"):
+        opened("8/" * 100_000)
+    assert checked == [2]
+
+
+def test_texts_are_read_one_by_one_while_others_are_answered(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    running, most, read = [0], [0], Study.opened
+
+    def slow(*args: Any, **more: Any) -> Study:
+        running[0] += 1
+        most[0] = max(most[0], running[0])
+        time.sleep(0.1)
+        running[0] -= 1
+        return read(*args, **more)
+
+    monkeypatch.setattr(Study, "opened", slow)
+
+    async def work(page: Page) -> None:
+        others = [Page(house) for _ in range(4)]
+        asked = [asyncio.create_task(other.ask("study.open", text=SCHOLAR)) for other in others]
+        for _ in range(20):
+            assert "result" in await page.ask("lesson.open", scenario="trap")
+            await asyncio.sleep(0.01)
+        assert sum(one.done() for one in asked) < 4, "they were answered in the meantime"
+        assert all("result" in answer for answer in await asyncio.gather(*asked))
+        assert most == [1]
 
     with_page(house, work)

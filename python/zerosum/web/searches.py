@@ -1,4 +1,4 @@
-"""Searches of all visitors on this machine's cores, in turns of a fraction of a second.
+"""Searches of all visitors on this machine's cores, in turns of a fraction of a second; and one reader of their files.
 
 A long analysis does not block other visitors, and a search whose visitor has left ends within its slice. Seconds of a
 search count only its own slices.
@@ -37,16 +37,22 @@ class Searches:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._pool = ThreadPoolExecutor(limits.searching, thread_name_prefix="search", initializer=_give_way)
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix="read", initializer=_give_way)
         self.num_running = 0
         """Searches in progress, including those that wait for their turn."""
 
     def close(self) -> None:
         """End the threads after their slices."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+        self._reader.shutdown(wait=True, cancel_futures=True)
 
     async def call(self, work: Callable[[], T]) -> T:
         """The result of a long call, which runs when its turn comes."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+
+    async def read(self, work: Callable[[], T]) -> T:
+        """The result of reading an uploaded text. Texts of all visitors are read one after the other, with low priority."""
+        return await asyncio.get_running_loop().run_in_executor(self._reader, work)
 
     async def search(
         self,

@@ -22,7 +22,8 @@ from zerosum.analysis.review_record import annotated
 from zerosum.analysis.review_text import review_numbers
 from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.games import Rules, State, parse_action, start_state
-from zerosum.notation.game_files import GAMES, game_text, read_games
+from zerosum.notation.game_files import GAMES, game_text, read_raw_games
+from zerosum.notation.legality import check_record
 from zerosum.notation.record import Move, Record
 from zerosum.play.analysis import Analysis
 from zerosum.play.driver import Task
@@ -34,6 +35,10 @@ from zerosum.web.names import short_name
 from zerosum.web.table import side_names
 
 MOST_VARIATION = 200
+MOST_POSITION = 2000
+"""Characters of a position's text."""
+MOST_IN_VARIATIONS = 10
+"""Moves of a record with its variations, as a multiple of the plies that a game may have."""
 MOST_WARNINGS = 5
 """Faults of a record that the page shows."""
 
@@ -80,11 +85,8 @@ class Study:
             return cls.of_moves(library, text=text, game=game)
         if not 0 <= index < len(records):
             raise SettingsError(f"game {index + 1} is out of range: the text has {len(records)}.")
-        record = records[index].sound_part()
-        if len(record.moves) > library.limits.plies:
-            raise SettingsError(
-                f"the game has {len(record.moves):,} moves, but at most {library.limits.plies:,} are allowed."
-            )
+        _require_short(records[index], library.limits.plies)
+        record = check_record(records[index]).sound_part()
         return cls(library.game(record.game), record, others=[_title(one) for one in records], index=index)
 
     @classmethod
@@ -251,10 +253,26 @@ class TurnAnalyst(Analyst):
         return self._search(state)
 
 
+def _require_short(record: Record, most: int) -> None:
+    """Refuse a game that is too long before its moves are checked by the rules, which takes the most time."""
+    if len(record.moves) > most:
+        raise SettingsError(f"the game has {len(record.moves):,} moves, but at most {most:,} are allowed.")
+    number, ahead = 0, [record.moves, *record.variations]
+    while ahead:
+        line = ahead.pop()
+        number += len(line)
+        ahead += [variation for move in line for variation in move.variations]
+    if number > MOST_IN_VARIATIONS * most:
+        raise SettingsError(
+            f"the game has {number:,} moves with its variations, but at most {MOST_IN_VARIATIONS * most:,} are allowed:"
+            " leave variations out."
+        )
+
+
 def _records(text: str, library: Library) -> list[Record]:
-    """The games of a text, up to the limit."""
+    """The games of a text, up to the limit, with moves that no rules have checked."""
     found: list[Record] = []
-    for record in read_games(io.StringIO(text)):
+    for record in read_raw_games(io.StringIO(text)):
         if len(found) >= library.limits.games:
             raise SettingsError(f"the text has more than {library.limits.games} games: split it.")
         found.append(record)
@@ -267,6 +285,8 @@ def _title(record: Record) -> str:
 
 
 def _position(game: Rules, text: str) -> bool:
+    if len(text) > MOST_POSITION:
+        return False
     try:
         game.parse_position(text)
     except GameError:

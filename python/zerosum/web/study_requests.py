@@ -36,9 +36,10 @@ async def study_open(visit: Visit, fields: Fields) -> dict[str, Any]:
             return Study.of_moves(library, text=moves, game=game or "connect4", start=start)
         return Study.opened(library, text=text, game=game, index=index)
 
-    visit.study = await asyncio.to_thread(opened)
-    visit.study.goto(fields.integer("ply", 0, visit.house.limits.plies) or 0)
-    return _view(visit)
+    ply = fields.integer("ply", 0, visit.house.limits.plies) or 0
+    visit.study = await visit.house.searches.read(opened)
+    visit.study.goto(ply)
+    return await asyncio.to_thread(_view, visit)
 
 
 async def study_goto(visit: Visit, fields: Fields) -> dict[str, Any]:
