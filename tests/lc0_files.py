@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+import dataclasses
 import struct
 from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.network import Checkpoint
-from zerosum.network.lc0 import dense_places
+from networks_for_tests import with_opinions
+from zerosum.games import make
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
+from zerosum.network.lc0 import GAME, dense_places
 
 LINEAR16, FLOAT16, BFLOAT16, FLOAT32 = 1, 2, 3, 4
+
+
+PLANES = NetworkConfig(
+    num_blocks=2,
+    num_filters=8,
+    squeeze_units=4,
+    policy_head="planes",
+    policy_filters=8,
+    policy_out_kernel=3,
+    value_filters=2,
+    value_hidden=8,
+)
+DENSE = dataclasses.replace(
+    PLANES, squeeze_units=0, policy_head="dense", policy_filters=2, policy_out_kernel=1, value_head="scalar"
+)
+
+
+def lc0_network(config: NetworkConfig = PLANES) -> Checkpoint:
+    spec = make(GAME).spec
+    info = CheckpointInfo.describe(spec, config, step=1234)
+    return with_opinions(Checkpoint(info=info, weights=initial_weights(config, info.shape, seed=1)), seed=2)
 
 
 def number(field: int, value: int) -> bytes:

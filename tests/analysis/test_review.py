@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import re
@@ -11,11 +12,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from analysis_client import answers
+from commands_for_tests import Command
 from games_for_tests import DoubleMove
 from gtp_client import Client
+from lc0_files import Lc0File, lc0_network
 from zerosum._core import Root
 from zerosum.analysis.analyst import Analyst
 from zerosum.analysis.review import Review, ReviewedMove, ReviewedPosition, Thresholds, review
@@ -30,7 +34,7 @@ from zerosum.notation.legality import states_of
 from zerosum.play.analysis import Analysis, AnalysisLine
 from zerosum.play.choice import Players
 from zerosum.play.driver import Task
-from zerosum.play.player import Player
+from zerosum.play.player import Player, load_player
 from zerosum.search import SearchConfig
 
 DATA = Path(__file__).parents[1] / "data"
@@ -105,6 +109,49 @@ def test_a_side_that_moves_twice_loses_nothing_by_it() -> None:
     assert [move.player for move in found.moves] == [0, 0, 0]
     for move, before, after in found.steps:
         assert move.loss == pytest.approx(max(0.0, before.win_rate - after.win_rate)) or move.loss == 0
+
+
+def test_people_are_asked_beside_the_search(tmp_path: Path) -> None:
+    """The shares are the policy of the network over the legal moves, in text, JSON and PGN."""
+    path = tmp_path / "people.pb.gz"
+    path.write_bytes(gzip.compress(Lc0File(lc0_network()).content()))
+    person = load_player(path)
+    game = make("chess")
+    record = Record("chess", moves=tuple(Move(text) for text in ("f2f3", "e7e5", "g2g4")))
+    found = review(
+        record,
+        Analyst(Player(game, UniformEvaluator(), SearchConfig(), name="uniform")),
+        Task(num_visits=30),
+        people=[person],
+    )
+    state = game.initial_state()
+    for move in found.moves:
+        (share,) = move.people
+        leaves = person.game.encode([state])
+        weights = np.exp(person.evaluator.evaluate(leaves).logits.astype(float))
+        shares = dict(zip(leaves.legal_actions.tolist(), weights / weights.sum(), strict=True))
+        assert share.by == "people"
+        assert share.played == pytest.approx(shares[move.action], abs=1e-5)
+        assert share.best is None or share.best in [pytest.approx(other, abs=1e-5) for other in shares.values()]
+        state = game.play(state, move.action)
+    assert review_text(found).splitlines()[1].split()[-1] == "people"
+    numbers = review_numbers(found)["positions"][1]["people"]
+    assert numbers == [found.moves[0].people[0].numbers()]
+
+
+def test_people_are_asked_about_moves_alone(zero: Command, tmp_path: Path) -> None:
+    path = tmp_path / "people.pb.gz"
+    path.write_bytes(gzip.compress(Lc0File(lc0_network()).content()))
+    answer = zero("analyse", "--game", "chess", "--people", str(path), "-n", "1", "--player", "rollouts")
+    assert answer.status == 2 and "--people is for the moves of games" in answer.err
+    words = ("analyse", "--game", "chess", "--moves", "e4", "-n", "1", "--player", "rollouts", "--people")
+    assert "%" in zero(*words, str(path)).out
+    answer = zero(*words, "missing.pb.gz")
+    assert answer.status == 2 and "missing.pb.gz does not exist" in answer.err
+    answer = zero(
+        "analyse", "--game", "connect4", "--moves", "4", "-n", "1", "--player", "rollouts", "--people", str(path)
+    )
+    assert answer.status == 2 and "does not fit connect4" in answer.err
 
 
 def test_thresholds_are_held() -> None:

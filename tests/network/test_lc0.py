@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import gzip
 import importlib.util
 import random
@@ -15,35 +14,14 @@ import pytest
 
 import lc0_files
 import zerosum
-from lc0_files import BFLOAT16, FLOAT16, FLOAT32, LINEAR16, Lc0File, data, number
-from networks_for_tests import with_opinions
+from lc0_files import BFLOAT16, DENSE, FLOAT16, FLOAT32, LINEAR16, PLANES, Lc0File, data, lc0_network, number
 from zerosum.base.errors import DataError
 from zerosum.evaluators.torch import TorchEvaluator
 from zerosum.games import make
-from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, load_checkpoint
+from zerosum.network import load_checkpoint
 from zerosum.network.lc0 import GAME, dense_places
 from zerosum.replay.batch import Batch
 from zerosum.replay.window import Policies
-
-PLANES = NetworkConfig(
-    num_blocks=2,
-    num_filters=8,
-    squeeze_units=4,
-    policy_head="planes",
-    policy_filters=8,
-    policy_out_kernel=3,
-    value_filters=2,
-    value_hidden=8,
-)
-DENSE = dataclasses.replace(
-    PLANES, squeeze_units=0, policy_head="dense", policy_filters=2, policy_out_kernel=1, value_head="scalar"
-)
-
-
-def network(config: NetworkConfig = PLANES) -> Checkpoint:
-    spec = make(GAME).spec
-    info = CheckpointInfo.describe(spec, config, step=1234)
-    return with_opinions(Checkpoint(info=info, weights=initial_weights(config, info.shape, seed=1)), seed=2)
 
 
 def written(path: Path, file: Lc0File) -> Path:
@@ -54,7 +32,7 @@ def written(path: Path, file: Lc0File) -> Path:
 @pytest.mark.parametrize("config", [PLANES, DENSE], ids=["planes", "dense"])
 @pytest.mark.parametrize(("encoding", "error"), [(LINEAR16, 5e-5), (FLOAT16, 1e-3), (BFLOAT16, 1e-2), (FLOAT32, 1e-6)])
 def test_a_file_says_what_the_network_says_that_it_was_made_of(tmp_path, config, encoding, error):
-    original = network(config)
+    original = lc0_network(config)
     path = written(tmp_path / "network.pb.gz", Lc0File(original, encoding=encoding))
     found = load_checkpoint(path)
     assert (found.info.network, found.info.step, found.info.full_name) == (config, 1234, GAME)
@@ -72,7 +50,7 @@ def test_a_file_says_what_the_network_says_that_it_was_made_of(tmp_path, config,
 
 
 def test_a_network_plays(tmp_path):
-    path = written(tmp_path / "network.pb.gz", Lc0File(network()))
+    path = written(tmp_path / "network.pb.gz", Lc0File(lc0_network()))
     player = zerosum.load(path, num_simulations=8)
     assert player.game.spec.full_name == GAME
     assert player.analyse("e4 e5").num_simulations == 8
@@ -81,7 +59,7 @@ def test_a_network_plays(tmp_path):
 
 
 def test_the_file_of_another_kind_of_chess_is_told_apart(tmp_path):
-    path = written(tmp_path / "network.pb.gz", Lc0File(network()))
+    path = written(tmp_path / "network.pb.gz", Lc0File(lc0_network()))
     with pytest.raises(DataError, match="does not fit connect4"):
         zerosum.load(path, game="connect4")
 
@@ -150,26 +128,26 @@ def without(file: Lc0File, name: str) -> Lc0File:
 
 
 def changed(**values: object) -> Lc0File:
-    file = Lc0File(network())
+    file = Lc0File(lc0_network())
     for name, value in values.items():
         setattr(file, name, value)
     return file
 
 
 def with_format(field: int, value: int) -> Lc0File:
-    file = Lc0File(network())
+    file = Lc0File(lc0_network())
     file.formats[field] = value
     return file
 
 
 def cut_kernel() -> Lc0File:
-    file, name = Lc0File(network()), "blocks.1.first.conv.weight"
+    file, name = Lc0File(lc0_network()), "blocks.1.first.conv.weight"
     file.layers[name] = file.layers[name].reshape(1, 1, 1, -1)[..., :-1]
     return file
 
 
 def with_nan() -> Lc0File:
-    file = Lc0File(network())
+    file = Lc0File(lc0_network())
     file.layers["value_out.bias"] = np.full(3, np.nan, np.float32)
     return file
 
@@ -184,8 +162,8 @@ def with_nan() -> Lc0File:
         (with_format(5, 99), r"its value is 99, expected VALUE_CLASSICAL or VALUE_WDL"),
         (with_format(5, 1), r"its value has 3 outputs, expected 1"),
         (with_nan(), r"value_out has the weight nan"),
-        (without(Lc0File(network()), "value_hidden.bias"), r"value_hidden has 1,024 weights, expected 7 x 128"),
-        (without(Lc0File(network()), "stem.norm.bias"), r"stem's field 6 has 7 numbers, expected 8"),
+        (without(Lc0File(lc0_network()), "value_hidden.bias"), r"value_hidden has 1,024 weights, expected 7 x 128"),
+        (without(Lc0File(lc0_network()), "stem.norm.bias"), r"stem's field 6 has 7 numbers, expected 8"),
         (cut_kernel(), r"blocks.1.first has 575 weights, expected a multiple of 8x3x3"),
     ],
 )
@@ -197,7 +175,7 @@ def test_what_a_file_has_and_what_is_read(tmp_path, file, message):
 
 
 def test_every_cut_and_many_changes_of_a_file_are_told(tmp_path):
-    content, path = Lc0File(network()).content(), tmp_path / "network.pb"
+    content, path = Lc0File(lc0_network()).content(), tmp_path / "network.pb"
     draw = random.Random(3)
     for _ in range(60):
         path.write_bytes(content[: draw.randrange(len(content))])
@@ -216,7 +194,7 @@ def test_hostile_files(tmp_path):
     path.write_bytes(gzip.compress(bytes(1 << 24)))
     with pytest.raises(DataError, match="unpacks to more than 8 times"):
         load_checkpoint(path)
-    path.write_bytes(gzip.compress(Lc0File(network()).content())[:-9])
+    path.write_bytes(gzip.compress(Lc0File(lc0_network()).content())[:-9])
     with pytest.raises(DataError, match="its gzip data end early"):
         load_checkpoint(path)
     huge = lc0_files.varint(1 << 3 | 5) + struct.pack("<I", 0x1C0) + lc0_files.varint(10 << 3 | 2)

@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 
 from zerosum.analysis.analyst import Analyst
 from zerosum.analysis.finished_go import PeoplesCount
+from zerosum.analysis.people import PeoplesShare, peoples_shares
 from zerosum.base.errors import SettingsError
 from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Rules, State, start_state
@@ -19,6 +20,7 @@ from zerosum.notation.go_status import FinalCount
 from zerosum.notation.record import Record
 from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.driver import Task
+from zerosum.play.player import Player
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ class ReviewedMove:
     """The loss of the mover's win rate, in [0, 1]; 0 for the search's best move."""
     mark: str
     """"?!", "?", "??" or ""."""
+    people: tuple[PeoplesShare, ...] = ()
+    """How many people play it, by each network that was asked."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,7 @@ def review(
     task: Task,
     *,
     thresholds: Thresholds | None = None,
+    people: Sequence[Player] = (),
     on_position: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Review:
     """Search every position of a game in order, keeping the search tree from one to the next.
@@ -146,6 +151,7 @@ def review(
         analyst: The analyst that searches.
         task: The limits at each position.
         thresholds: The thresholds of marks.
+        people: Players whose networks predict the moves of people (`people.py`).
         on_position: Called with the number of finished positions and of all positions.
 
     Raises:
@@ -194,7 +200,28 @@ def review(
         is_best = before.report is not None and before.report.best_move == text
         loss = 0.0 if is_best else max(0.0, -change)
         moves.append(ReviewedMove(text, action, player, loss, thresholds.mark(loss) if loss > noise else ""))
+    moves = _with_people(moves, people, game, positions)
     return Review(record, game, tuple(positions), tuple(moves), analyst.player.own_name, thresholds, is_interrupted)
+
+
+def _with_people(
+    moves: list[ReviewedMove], people: Sequence[Player], game: Rules, positions: list[ReviewedPosition]
+) -> list[ReviewedMove]:
+    """The moves with the shares of people who play them, where the position was searched."""
+    asked = [number for number, _ in enumerate(moves) if positions[number].report is not None]
+    states, played = [positions[number].state for number in asked], [moves[number].action for number in asked]
+    best = [_better_action(moves[number], positions[number]) for number in asked]
+    of_players = [peoples_shares(player, game, states, played, best) for player in people]
+    moves = list(moves)
+    for place, number in enumerate(asked if people else []):
+        moves[number] = replace(moves[number], people=tuple(shares[place] for shares in of_players))
+    return moves
+
+
+def _better_action(move: ReviewedMove, before: ReviewedPosition) -> int | None:
+    assert before.report is not None
+    best = before.report.lines[0].actions[0]
+    return None if best == move.action else best
 
 
 def _without_dead(counting: PeoplesCount | None, actions: list[int], ply: int, state: State) -> State | None:

@@ -51,6 +51,8 @@ class ReviewCommand:
     output: Path | None = None
     """A file to write instead of calling `write`."""
     thresholds: Thresholds = field(default_factory=Thresholds)
+    people: tuple[str, ...] = ()
+    """Networks that predict the moves of people."""
     last: bool = False
     """Whether to analyse only the position after the last move of each game."""
     write: Callable[[str], None] = print
@@ -62,6 +64,7 @@ class ReviewCommand:
     is_interrupted: bool = field(default=False, init=False)
     """Whether Ctrl-C ended it: what was reviewed by then is written."""
     _rules: dict[str, Rules] = field(default_factory=dict, init=False)
+    _people: dict[str, Player] = field(default_factory=dict, init=False)
     _analysts: dict[str, Analyst] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -105,12 +108,15 @@ class ReviewCommand:
         else:
             if self.format not in (TEXT, JSON):
                 raise SettingsError(f"--format {self.format} is for games: for a position, expected {TEXT} or {JSON}.")
+            self._refuse_people()
             player = self.players.of(rules)
             rules = player.game
             state = rules.parse_position(position) if position else position_of(rules, what)
             self._put([self._position_text(player, state)])
 
     def _write_games(self, records: Iterator[Record]) -> None:
+        if self.last:
+            self._refuse_people()
         if self.format not in (TEXT, JSON):
             self._write_records(records)
             return
@@ -181,10 +187,17 @@ class ReviewCommand:
             self._analyst_of(self.players.of(rules)),
             self.task,
             thresholds=self.thresholds,
+            people=[self._person(word, rules) for word in self.people],
             on_position=lambda done, of: self.progress(done, of, f"game {number}, "),
         )
         self.is_interrupted = found.is_interrupted
         return found
+
+    def _person(self, word: str, rules: Rules) -> Player:
+        """The player of a network that predicts people, loaded once for all games."""
+        if word not in self._people:
+            self._people[word] = Players(word, say=lambda _: None).of(rules)
+        return self._people[word]
 
     def _format_of(self, record: Record) -> str:
         return record.format if self.format == SAME else self.format
@@ -194,6 +207,10 @@ class ReviewCommand:
         if self.format == TEXT:
             return printable(f"{review_text(found, number=number)}\n")
         return _json_line(review_numbers(found, number=number))
+
+    def _refuse_people(self) -> None:
+        if self.people:
+            raise SettingsError("--people is for the moves of games: leave it out for a position, and with --last.")
 
     def _last_position(self, number: int, record: Record) -> str:
         player = self.players.of(self._rules_of(record))

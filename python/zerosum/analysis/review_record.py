@@ -151,7 +151,12 @@ class _FormattedMove:
         ]
         better = self.text_of(self.before, self.before.report.lines[0].moves[:1])
         word = MARKS[self.move.mark].capitalize()
-        return f"{word}, {rates[0]:.1%} -> {rates[1]:.1%} for the mover. Better: {better}."
+        people = "".join(
+            f" {share.by} plays this {share.played:.0%} of the time, and finds {better} {share.best:.0%}."
+            for share in self.move.people
+            if share.best is not None
+        )
+        return f"{word}, {rates[0]:.1%} -> {rates[1]:.1%} for the mover. Better: {better}.{people}"
 
     def text_of(self, position: ReviewedPosition, moves: tuple[str, ...]) -> str:
         """The format's text of moves from a position."""

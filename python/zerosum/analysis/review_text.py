@@ -34,16 +34,18 @@ def _headline(review: Review, number: int) -> str:
 
 def _table(review: Review) -> Iterator[str]:
     game, notation = review.game, peoples_notation(review.game)
-    rows = [("no.", "by", "move", "win rate", "lost", "")]
+    asked = next((move.people for move in review.moves if move.people), ())
+    rows = [("no.", "by", "move", "win rate", "lost", *(share.by for share in asked), "")]
     start = review.positions[0]
-    rows.append(("", "", "", f"{start.win_rate:.1%}", "", ""))
+    rows.append(("", "", "", f"{start.win_rate:.1%}", "", *("" for _ in asked), ""))
     for ply, (move, before, after) in enumerate(review.steps, start=1):
         lost = f"{move.loss:.1%}" if move.mark else ""
         text = game.action_text(before.state, move.action, notation) + move.mark
         by = side_to_move(game, before.state) or SIDES[game.player(before.state)].split()[0]
         number = move_number(game, before.state, ply)
-        rows.append((number, by, text, f"{after.win_rate:.1%}", lost, _better(review, move, before)))
-    widths = [max(columns(row[column]) for row in rows) for column in range(5)]
+        shares = [f"{share.played:.0%}" for share in move.people] or ["" for _ in asked]
+        rows.append((number, by, text, f"{after.win_rate:.1%}", lost, *shares, _better(review, move, before)))
+    widths = [max(columns(row[column]) for row in rows) for column in range(5 + len(asked))]
     for *cells, better in rows:
         padded = [
             text + _blanks(text, width) if column in (1, 2) else _blanks(text, width) + text
@@ -59,7 +61,8 @@ def _blanks(text: str, width: int) -> str:
 def _better(review: Review, move: ReviewedMove, before: ReviewedPosition) -> str:
     if not move.mark or before.report is None:
         return ""
-    return f"better: {_line(review, before)}"
+    found = ", ".join(f"{share.by} {share.best:.0%}" for share in move.people if share.best is not None)
+    return f"better: {_line(review, before)}" + (f" (found by {found})" if found else "")
 
 
 def _line(review: Review, position: ReviewedPosition) -> str:
@@ -122,7 +125,8 @@ def review_numbers(review: Review, *, number: int = 1) -> dict[str, Any]:
 
 
 def _move_numbers(move: ReviewedMove) -> dict[str, Any]:
-    return {"move": move.text, "by_player": move.player, "loss": _rounded(move.loss), "mark": move.mark}
+    numbers = {"move": move.text, "by_player": move.player, "loss": _rounded(move.loss), "mark": move.mark}
+    return {**numbers, "people": [share.numbers() for share in move.people]} if move.people else numbers
 
 
 def _position_numbers(review: Review, position: ReviewedPosition) -> dict[str, Any]:

@@ -46,6 +46,15 @@ def analyse(
     inaccuracy: Annotated[float, typer.Option(help="Loss of win rate, in percent, at which a move is marked ?!.")] = 5,
     mistake: Annotated[float, typer.Option(help="The same for ?.")] = 10,
     blunder: Annotated[float, typer.Option(help="The same for ??.")] = 15,
+    people: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NETWORK",
+            help="A network that learned from people's games, such as Maia's: for each move of a game, the share of"
+            " people who play it; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     json_lines: Annotated[
         bool,
         typer.Option(
@@ -73,6 +82,7 @@ def analyse(
                 "--moves": moves,
                 "--output": output,
                 "--last": last,
+                "--people": bool(people),
                 "--lines": lines != 1,
                 "--format": format != "text",
             },
@@ -97,6 +107,7 @@ def analyse(
             format=format,
             output=output,
             thresholds=Thresholds(inaccuracy / 100, mistake / 100, blunder / 100),
+            people=tuple(people or ()),
             last=last,
             write=write,
             progress=lambda done, of, game: progress.tell(done, of, of_what=game),
