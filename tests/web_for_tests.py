@@ -68,7 +68,7 @@ def untrained_run(directory: Path, game: str = "connect4", *, steps: Sequence[in
     """A run with checkpoints of a tiny network that has learned nothing."""
     rules = make(game)
     config = new_config(rules, game, overrides=["network.num_blocks=1", "network.num_filters=8"])
-    directory.mkdir(parents=True)
+    directory.mkdir(parents=True, exist_ok=True)
     (directory / "config.toml").write_text(dump_config(config), encoding="utf-8")
     for step in steps:
         untrained = untrained_checkpoint(rules, config, seed=step)
@@ -77,11 +77,13 @@ def untrained_run(directory: Path, game: str = "connect4", *, steps: Sequence[in
     return directory
 
 
-def record_games(run: Path, game: str = "connect4", *, number: int = 5, games_per_shard: int = 3) -> None:
+def record_games(
+    run: Path, game: str = "connect4", *, number: int = 5, games_per_shard: int = 3, first: int = 0
+) -> None:
     """Random games in a run's store, each move with a made-up search; the newest ones are not sealed."""
     rules, generator = make(game), random.Random(0)
     with contextlib.closing(GameStore(run / "games", report=str, games_per_shard=games_per_shard)) as store:
-        for game_id in range(number):
+        for game_id in range(first, first + number):
             spec, state = rules.spec, rules.initial_state()
             header = GameHeader(
                 game_id=game_id,

@@ -55,3 +55,11 @@ export function compact(number) {
   if (number >= 1e4) return `${(number / 1e3).toFixed(0)} k`;
   return String(number);
 }
+
+/** Draw anew below an element; what had the focus there has it again, found by its data-key, label or text. */
+export function keepingFocus(root, draw) {
+  const name = (element) => element.dataset.key ?? element.getAttribute("aria-label") ?? element.textContent;
+  const active = document.activeElement, had = root.contains(active) ? [active.tagName, name(active)] : null;
+  draw();
+  if (had && document.activeElement !== active) [...root.querySelectorAll(had[0])].find((one) => name(one) === had[1])?.focus({ preventScroll: true });
+}

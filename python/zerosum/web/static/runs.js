@@ -3,7 +3,7 @@
 import { setAddress } from "./address.js";
 import { Board } from "./board.js";
 import { areas, chart, course } from "./chart.js";
-import { choice, h, percent, toast } from "./dom.js";
+import { choice, h, keepingFocus, percent, toast } from "./dom.js";
 import { ask, whenOpen } from "./wire.js";
 
 const AXES = [["minutes", "minutes"], ["step", "learner steps"], ["games", "games"], ["evaluations", "evaluations"]];
@@ -12,7 +12,7 @@ const POLL = 5000;
 export function show(main, fields) {
   let runs = [], chosen = (fields.get("runs") ?? "").split(",").filter(Boolean), axis = fields.get("axis") ?? "minutes", timer = null, board = null, loaded = [];
   const list = h("div", { className: "run-list" }), curves = h("div", { className: "curves" }), facts = h("div"), openings = h("div", { className: "curves" }), games = h("section", { className: "panel run-games" });
-  let mayTrain = false;
+  let mayTrain = false, isLeft = false, drawn = "", newestOf = null;
   const starter = h("div");
   main.append(h("h1", {}, "Runs"), list, starter, facts, curves, openings, games);
 
@@ -37,16 +37,21 @@ export function show(main, fields) {
 
   async function refresh() {
     clearTimeout(timer);
+    if (isLeft) return;
     try {
       runs = await ask("runs.list");
       if (!chosen.length && runs.length) chosen = [runs.find((run) => !run.trouble)?.name].filter(Boolean);
       loaded = (await Promise.all(chosen.map((run) => ask("runs.curves", { run }).catch((error) => { toast(error.message); return null; })))).filter(Boolean);
-      render();
+      const now = JSON.stringify([runs, chosen, loaded]);
+      if (now !== drawn) render();
+      drawn = now;
     } catch (error) { toast(error.message); }
-    if (runs.some((run) => run.live) || mayTrain) timer = setTimeout(refresh, POLL);
+    if (!isLeft) timer = setTimeout(() => refresh().then(moreGames), POLL);
   }
 
-  function render() {
+  const render = () => keepingFocus(main, draw);
+
+  function draw() {
     if (!runs.length) return list.replaceChildren(h("p", {}, "There are no runs in the given directories. "), h("code", {}, "zerosum train connect4"), " begins one.");
     setAddress("runs", { runs: chosen.join(","), axis });
     list.replaceChildren(h("div", { className: "panel scroll" }, h("table", {}, h("thead", {}, h("tr", {}, ["", "run", "game", "steps", "games", "minutes", "Elo", ""].map((word) => (word ? h("th", { scope: "col" }, word) : h("td", {}))))), h("tbody", {}, runs.map((run) => h("tr", {},
@@ -67,7 +72,7 @@ export function show(main, fields) {
       ...loaded.map((run) => h("div", { className: "panel fact" }, h("h2", {}, run.name, " ", h("span", { className: "dim" }, run.game)),
         h("p", {}, h("b", {}, "Is it learning? "), run.verdict), h("p", { className: "dim" }, `Budget ${run.budget}; ${run.left || "nothing is recorded yet"}. Begun, or gone on with, by `, h("code", {}, run.command)),
         run.cores && h("p", { className: "dim" }, run.cores),
-        mayTrain ? h("p", {}, run.live ? h("button", { type: "button", onclick: () => train("runs.stop", { run: run.name }) }, "Stop learning") : h("button", { type: "button", onclick: () => train("runs.train", { run: run.name, minutes: Math.round((run.rows.at(-1)?.minutes ?? 0) + 10) }) }, "Learn for 10 more minutes")) : "",
+        mayTrain ? h("p", {}, run.live ? h("button", { type: "button", "data-key": `train ${run.name}`, onclick: () => train("runs.stop", { run: run.name }) }, "Stop learning") : h("button", { type: "button", "data-key": `train ${run.name}`, onclick: () => train("runs.train", { run: run.name, minutes: Math.round((run.rows.at(-1)?.minutes ?? 0) + 10) }) }, "Learn for 10 more minutes")) : "",
         h("p", {}, h("a", { className: "button main", href: `#/play?${new URLSearchParams({ game: run.game, vs: run.name })}` }, "Play it"), " ",
           h("a", { className: "button", href: `#/search?${new URLSearchParams({ game: run.game, vs: run.name })}` }, "Watch it search"), " ",
           ...(run.checkpoints.length > 1 ? [h("a", { className: "button", href: `#/match?${new URLSearchParams({ game: run.game, first: run.name, second: `${run.name} step ${run.checkpoints.at(-2).step}` })}` }, "Pit two checkpoints"), " ", h("span", { className: "dim" }, "or an earlier one: "), ...run.checkpoints.slice(-12).map((one) => h("a", { className: "step", href: `#/play?${new URLSearchParams({ game: run.game, vs: `${run.name} step ${one.step}` })}` }, String(one.step)))] : [])))));
@@ -80,12 +85,32 @@ export function show(main, fields) {
     if (!run) return games.replaceChildren();
     try {
       const found = await ask("runs.games", { run });
+      newestOf = { run, ids: ids(found), at: progress(run) };
       games.replaceChildren(h("h2", {}, `Newest games of ${run}`),
         found.games.length ? h("div", { className: "game-browser" },
-          h("ol", { className: "game-list" }, found.games.map((game) => h("li", {}, h("button", { type: "button", onclick: () => look(run, game.id, game.opening) }, `Game ${game.id}: `, h("b", {}, game.outcome > 0 ? "first won" : game.outcome < 0 ? "second won" : "drawn"), h("span", { className: "dim" }, ` ${game.plies} plies, ${game.ending}, step ${game.step}`))))),
+          h("ol", { className: "game-list" }, found.games.map((game) => gameLine(run, game))),
           h("div", { className: "replay" })) : h("p", { className: "dim" }, "No game is finished yet."));
       if (found.games.length) look(run, found.games[0].id, found.games[0].opening);
     } catch (error) { games.replaceChildren(h("p", { className: "dim" }, error.message)); }
+  }
+
+  const gameLine = (run, game) => h("li", {}, h("button", { type: "button", "data-key": `game ${game.id}`, onclick: () => look(run, game.id, game.opening) }, `Game ${game.id}: `, h("b", {}, game.outcome > 0 ? "first won" : game.outcome < 0 ? "second won" : "drawn"), h("span", { className: "dim" }, ` ${game.plies} plies, ${game.ending}, step ${game.step}`)));
+  const ids = (found) => found.games.map((game) => game.id).join();
+  const progress = (name) => { const run = runs.find((one) => one.name === name); return `${run?.step} ${run?.games}`; };
+
+  /** New games of a run that learns; the game that is looked at stays. */
+  async function moreGames() {
+    const run = chosen[0];
+    if (isLeft || !run || newestOf?.run !== run || (!runs.find((one) => one.name === run)?.live && newestOf.at === progress(run))) return;
+    try {
+      const found = await ask("runs.games", { run }), list_ = games.querySelector(".game-list");
+      if (isLeft || newestOf?.run !== run) return;
+      if (!list_) return found.games.length ? newest() : undefined;
+      newestOf.at = progress(run);
+      if (ids(found) === newestOf.ids) return;
+      newestOf.ids = ids(found);
+      keepingFocus(games, () => list_.replaceChildren(...found.games.map((game) => gameLine(run, game))));
+    } catch { /* the next poll asks again */ }
   }
 
   /** The first moves of all shown runs over time. */
@@ -113,5 +138,5 @@ export function show(main, fields) {
   }
 
   whenOpen(() => offerTraining().then(refresh).then(newest).then(showOpenings));
-  return () => clearTimeout(timer);
+  return () => { isLeft = true; clearTimeout(timer); };
 }
