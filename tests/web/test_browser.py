@@ -13,6 +13,7 @@ import pytest
 
 import zerosum
 from web_for_tests import browser_program, own_game, record_games, serving, untrained_run
+from zerosum.run.run_directory import hold
 from zerosum.web.visit import House
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "web"
@@ -595,3 +596,63 @@ def test_the_judge_follows_the_game(visit: Open, monkeypatch: pytest.MonkeyPatch
     history(page, 3)
     page.wait_for_timeout(300)
     assert judge.input_value() == "rollouts", "what was chosen for the same game stays"
+
+
+def test_a_run_that_learns_shows_its_newest_games_and_leaves_the_focus(browser: Any, tmp_path: Path) -> None:
+    run = untrained_run(tmp_path / "runs" / "tiny")
+    record_games(run, number=3)
+    with serving(runs=[run.parent]) as (where, _), hold(run):
+        context = browser.new_context(viewport=DESKTOP)
+        page = context.new_page()
+        page.goto(f"{where}#/runs")
+        page.get_by_role("button", name=re.compile("^Game 2")).click()
+        page.get_by_role("button", name="One move on").click()
+        page.get_by_text("Move 2 of").wait_for()
+        page.get_by_role("button", name=re.compile("^Game 1")).focus()
+        record_games(run, number=3, first=3)
+        page.get_by_role("button", name=re.compile("^Game 5")).wait_for()
+        focused = "document.activeElement.dataset.key ?? document.activeElement.getAttribute('aria-label')"
+        assert page.evaluate(focused) == "game 1"
+        assert page.get_by_text("Move 2 of").count() == 1, "the game that was looked at is still there"
+        page.get_by_label("Show tiny").focus()
+        untrained_run(run, steps=(4,))  # a new checkpoint: all is drawn anew
+        page.locator(".fact a.step", has_text=re.compile("^4$")).wait_for()
+        assert page.evaluate(focused) == "Show tiny"
+        context.close()
+
+
+def test_a_dragged_piece_follows_the_pointer_and_promotes_at_its_square(visit: Open) -> None:
+    page = visit("#/play?game=chess&side=both&start=8/P6k/8/8/8/8/7K/8+w+-+-+0+1")
+    says(page, "White to move")
+    boxes = {name: page.locator(f'[data-name="{name}"] .cell').bounding_box() for name in ("a7", "a8", "d4", "h7")}
+    at = {name: (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for name, box in boxes.items()}
+    pawn = "[...document.querySelectorAll('.picture use')].find((one) => one.getAttribute('href').endsWith('first-p'))"
+
+    def middle() -> tuple[float, float]:
+        box = page.evaluate(f"{pawn}.getBoundingClientRect().toJSON()")
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    page.mouse.move(*at["a7"])
+    page.mouse.down()
+    page.mouse.move(*at["d4"], steps=4)
+    assert middle() == pytest.approx(at["d4"], abs=boxes["d4"]["width"] / 6)
+    page.mouse.up()
+    assert middle() == pytest.approx(at["a7"], abs=boxes["d4"]["width"] / 6), "that is no move of it"
+    page.mouse.move(*at["a7"])
+    page.mouse.down()
+    page.mouse.move(*at["a8"], steps=4)
+    page.mouse.up()
+    dialog = page.get_by_role("dialog", name="Choose the move")
+    place = dialog.bounding_box()
+    assert place["width"] < 100 and place["x"] < at["a8"][0] < place["x"] + place["width"]
+    assert abs(place["y"] - boxes["a8"]["y"]) < 2 and dialog.locator("svg use").count() == 4
+    dialog.get_by_role("button", name="Rook").click()
+    assert history(page, 1) == ["a8=R"]
+
+
+def test_a_rating_is_offered_where_ratings_are_measured(visit: Open) -> None:
+    page = visit("#/play?game=nim&side=0&vs=rollouts@50")
+    says(page, "Your move")
+    page.get_by_role("button", name="New game").click()
+    page.get_by_label("Strength").wait_for()
+    assert "a rating …" not in page.get_by_label("Strength").locator("option").all_inner_texts()

@@ -323,3 +323,46 @@ def test_a_board_between_players_is_turned_for_the_second_also_in_an_own_game(tm
         table = Table(game, people=frozenset({1}), computer="random")
         board = table.view(flipped=True)["board"]
         assert board["flipped"] and board["turns"] and board != table.view()["board"]
+
+
+def test_a_move_taken_back_sets_both_clocks_to_that_moment() -> None:
+    """Time that earlier moves took stays spent, byoyomi periods and a fallen flag included."""
+    now = [0.0]
+    for control, left in (("10+1", [8.0, 6.0]), ("5+3x4", [14.0, 12.0]), ("40/60+1", [58.0, 56.0])):
+        both = Table(make("chess"), people=frozenset({0, 1}), control=control, now=lambda: now[0])
+        for seconds, move in ((3.0, "e2e4"), (5.0, "e7e5"), (4.0, "g1f3")):
+            now[0] += seconds
+            both.play(parse_action(both.game, both.state, move))
+        now[0] += 2.0
+        both.undo()
+        assert both.view()["clock"] == {"left": pytest.approx(left), "running": 0}, control
+        now[0] += 100.0
+        assert both.check_flag() and both.is_over
+        both.undo()
+        assert not both.is_over and both.clock is not None
+    again = Table(
+        make("chess"),
+        people=frozenset({0, 1}),
+        control="10+1",
+        moves=["e2e4", "e7e5"],
+        left_s=[7.0, 4.0],
+        now=lambda: now[0],
+    )
+    now[0] += 1.0
+    again.undo()
+    assert again.view()["clock"] == {"left": pytest.approx([7.0, 4.0]), "running": 1}, "as far as it is known"
+    again.resign()
+    again.undo()
+    assert again.view()["clock"] == {"left": pytest.approx([7.0, 4.0]), "running": 1}
+
+
+def test_moves_between_the_same_squares_are_told_apart_by_pieces() -> None:
+    table = Table(make("chess"), people=frozenset({0, 1}), start="8/P6k/8/8/8/8/7K/8 w - - 0 1")
+    view = table.view()
+    promotions = {move[0]: move[4] for move in view["moves"] if move[4]}
+    assert set(view["choices"]) == set(promotions) and len(promotions) == 4
+    for action, rest in promotions.items():
+        assert f"#zerosum-first-{rest}" in view["choices"][action]
+    shogi = Table(make("shogi"), people=frozenset({0, 1}), moves=["7g7f", "3c3d"])
+    assert len(shogi.view()["choices"]) == 4 and len({*shogi.view()["choices"].values()}) == 2, "to 3c and to 2b"
+    assert Table(make("go9"), people=frozenset({0, 1})).view()["choices"] == {}

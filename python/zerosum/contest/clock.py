@@ -351,6 +351,10 @@ class Clock:
         """A player's time at the beginning of its running or next turn."""
         return self._left[player]
 
+    def go_back(self, left: Sequence[TimeLeft]) -> None:
+        """Stop both clocks, with the players' times of an earlier turn: moves were taken back."""
+        self._left, self._running, self.flag_fallen = list(left), None, None
+
     def _is_late(self, player: int, elapsed_s: float) -> bool:
         limit = self._controls[player].flag_falls_after_s(self._left[player])
         return elapsed_s > max(limit, 0.0) + self._margins_s[player] + RESOLUTION_S

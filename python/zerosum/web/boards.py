@@ -147,6 +147,27 @@ def place_moves(game: Rules, state: State, actions: Sequence[int]) -> list[Place
     return [_place(game, state, action, picture, names, words) for action in actions]
 
 
+def choices(
+    game: Rules, state: State, moves: Sequence[PlacedMove], *, flipped: bool = False, western: bool = False
+) -> dict[int, str]:
+    """Drawings of the pieces that stand on the target afterwards, for moves between the same cells, such as promotions.
+
+    Returns:
+        Drawings by actions; only moves that cannot be told apart by their cells have one.
+    """
+    groups: dict[tuple[int | str | None, tuple[int, ...]], list[PlacedMove]] = {}
+    for move in moves:
+        groups.setdefault((move.source, move.targets), []).append(move)
+    found = {}
+    for (_, targets), group in groups.items():
+        for move in group if len(group) > 1 and len(targets) == 1 else ():
+            after = board_picture(game, game.play(state, move.action))
+            if after is not None and (piece := after.cells[targets[0]]) is not None:
+                is_turned = flipped and faces_players(game)
+                found[move.action] = piece_svg(piece, title=_piece_name(piece), western=western, flipped=is_turned)
+    return found
+
+
 def _place(
     game: Rules,
     state: State,

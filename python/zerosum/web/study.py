@@ -29,7 +29,7 @@ from zerosum.play.analysis import Analysis
 from zerosum.play.driver import Task
 from zerosum.play.player import Player
 from zerosum.web.analyses import has_owners, point
-from zerosum.web.boards import draw_board, move_cells, page_notation, place_moves
+from zerosum.web.boards import choices, draw_board, move_cells, page_notation, place_moves
 from zerosum.web.library import Library
 from zerosum.web.names import short_name
 from zerosum.web.table import side_names
@@ -162,12 +162,13 @@ class Study:
             last = (before, self.variation[-1])
         elif self.ply:
             last = (self.states[self.ply - 1], self.actions[self.ply - 1])
-        legal = game.legal_actions(state)
+        moves = place_moves(game, state, game.legal_actions(state))
         names = [name or "?" for name in self.record.players]
         return {
             "game": short_name(game),
             "board": draw_board(game, state, last=last, flipped=flipped, western=western),
-            "moves": [move.json() for move in place_moves(game, state, legal)],
+            "moves": [move.json() for move in moves],
+            "choices": choices(game, state, moves, flipped=flipped, western=western),
             "mover": game.player(state),
             "sides": side_names(game, self.states[0]),
             "hasOwners": has_owners(game),

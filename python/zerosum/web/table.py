@@ -23,7 +23,7 @@ from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.own_files import line_text
 from zerosum.notation.record import Move, Record
 from zerosum.play.go_ending import FinalScore, final_score
-from zerosum.web.boards import draw_board, page_notation, place_moves
+from zerosum.web.boards import choices, draw_board, page_notation, place_moves
 from zerosum.web.names import short_name
 
 SIDES = ("first", "second")
@@ -87,6 +87,8 @@ class Table:
                 self._push(parse_action(game, self.state, text))
             except GameError as error:
                 raise GameError(f"move {number}: {error}") from error
+        self._turns: dict[int, tuple[TimeLeft, TimeLeft]] = {}
+        """Both players' time at the beginning of the turn after so many moves, from the first turn at this table on."""
         self._left = [float(seconds) for seconds in left_s]
         self.clock = self._new_clock()
         self._start_clock()
@@ -142,21 +144,22 @@ class Table:
         self._start_clock()
 
     def undo(self) -> None:
-        """Go back to the latest earlier position with a person to move.
+        """Go back to the latest earlier position with a person to move, and to the clocks of that moment.
+
+        Clocks of a turn before those at this table are unknown; both players then have what they had at its first one.
 
         Raises:
             GameError: there is no such position.
         """
         if self.resigned is not None:
             self.resigned = None
+            self._set_clock_back()
             return
         turns = [ply for ply in range(len(self.actions)) if self.game.player(self.states[ply]) in self.people]
         if not turns and self.people:
             raise GameError("there is no move to take back.")
         del self.states[(turns or [0])[-1] + 1 :], self.actions[(turns or [0])[-1] :]
-        self._left = []
-        self.clock = self._new_clock()
-        self._start_clock()
+        self._set_clock_back()
 
     def resign(self) -> None:
         """Resign for the person to move, or for the only person.
@@ -199,11 +202,12 @@ class Table:
         state = self.states[shown]
         before = (self.states[shown - 1], self.actions[shown - 1]) if shown else None
         can_move = shown == last and not self.is_over and self.mover in self.people
-        legal = game.legal_actions(state) if can_move else []
+        moves = place_moves(game, state, game.legal_actions(state) if can_move else [])
         return {
             "game": short_name(game),
             "board": draw_board(game, state, last=before, flipped=flipped, western=western),
-            "moves": [move.json() for move in place_moves(game, state, legal)],
+            "moves": [move.json() for move in moves],
+            "choices": choices(game, state, moves, flipped=flipped, western=western),
             "ply": shown,
             "history": self.texts(),
             "firsts": [game.player(state) for state in self.states[:-1]],
@@ -386,9 +390,17 @@ class Table:
                 clock.charge(player, spent)
         return clock
 
+    def _set_clock_back(self) -> None:
+        if self.clock is not None:
+            start = self._control.start()
+            first = self._turns[min(self._turns)] if self._turns else (start, start)
+            self.clock.go_back(self._turns.get(len(self.actions), first))
+        self._start_clock()
+
     def _start_clock(self) -> None:
         self._turn_began = self._now()
         if self.clock is not None and not self.is_over:
+            self._turns[len(self.actions)] = (self.clock.left(0), self.clock.left(1))
             self.clock.start(self.mover)
 
     def _limit(self, left: TimeLeft) -> float:

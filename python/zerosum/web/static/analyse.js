@@ -97,6 +97,7 @@ export function show(main, fields) {
   function render(answer) {
     view = answer;
     board.mover = view.mover;
+    board.choices = view.choices;
     board.show(view.board, view.moves, marks());
     const at = view.variation.length ? null : view.ply;
     const players = view.players ? `${view.players[0]} – ${view.players[1]}. ` : "";

@@ -16,6 +16,7 @@ export class Board {
     this.chosen = null;
     this.focused = 0;
     this.moves = [];
+    this.choices = {};
     this.element.addEventListener("keydown", (event) => this.#key(event));
   }
 
@@ -93,7 +94,6 @@ export class Board {
     const label = [name || `cell ${cell + 1}`, piece].filter(Boolean).join(", ");
     const group = s("g", { role: "gridcell", tabindex: "-1", "aria-label": label, "data-cell": cell, "data-name": name }, rect, dot);
     group.addEventListener("pointerdown", (event) => this.#press(event, cell));
-    group.addEventListener("pointerup", (event) => this.#release(event));
     group.addEventListener("pointerenter", () => this.#land(cell));
     group.addEventListener("pointerleave", () => this.#land(null));
     group.addEventListener("click", (event) => { if (event.detail === 0) this.choose(cell); });
@@ -114,17 +114,56 @@ export class Board {
     event.target.releasePointerCapture?.(event.pointerId);
     this.focused = cell;
     this.#rove(true);
-    this.pressed = { cell, wasChosen: this.chosen === cell, x: event.clientX, y: event.clientY };
+    this.pressed?.ended.abort();
+    const ended = new AbortController(), { signal } = ended;
+    this.pressed = { cell, wasChosen: this.chosen === cell, x: event.clientX, y: event.clientY, ended };
+    addEventListener("pointermove", (moved) => this.#drag(moved), { signal });
+    addEventListener("pointerup", (released) => this.#release(released), { signal });
+    addEventListener("pointercancel", () => this.#drop(), { signal });
     this.choose(cell);
+  }
+
+  /** A pressed piece follows the pointer. */
+  #drag(event) {
+    const pressed = this.pressed;
+    if (!pressed || this.chosen !== pressed.cell) return;
+    const right = event.clientX - pressed.x, down = event.clientY - pressed.y;
+    if (pressed.piece === undefined && Math.hypot(right, down) > 4) {
+      pressed.piece = this.#pieceAt(pressed.cell);
+      pressed.piece?.parentNode.append(pressed.piece); // above the others
+    }
+    if (!pressed.piece) return;
+    const unit = this.cells[pressed.cell].getBoundingClientRect().width / this.board.side;
+    pressed.piece.style.setProperty("translate", `${right / unit}px ${down / unit}px`);
+  }
+
+  /** The drawing of the piece on a cell: pieces have no names, so it is found by its place. */
+  #pieceAt(cell) {
+    const { x, y, width } = this.cells[cell].querySelector(".cell").getBoundingClientRect();
+    const picture = this.element.querySelector(".picture");
+    return [...picture.children].reverse().find((one) => {
+      if (!["use", "g", "text", "circle"].includes(one.tagName) || one.classList.contains("label")) return false;
+      const box = one.getBoundingClientRect();
+      return box.width > width / 3 && Math.hypot(box.x + box.width / 2 - x - width / 2, box.y + box.height / 2 - y - width / 2) < width / 4;
+    }) ?? null;
+  }
+
+  /** End a press. A piece that was dragged stays where it was dropped if it has moved there, and goes back otherwise. */
+  #drop(hasMoved = false) {
+    const pressed = this.pressed;
+    this.pressed = null;
+    pressed?.ended.abort();
+    if (!hasMoved) pressed?.piece?.style.removeProperty("translate");
   }
 
   #release(event) {
     const pressed = this.pressed;
-    this.pressed = null;
-    if (!pressed || this.chosen !== pressed.cell) return;
+    if (!pressed || this.chosen !== pressed.cell) return this.#drop();
     const under = document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-cell]");
     const cell = under ? Number(under.dataset.cell) : null;
-    if (cell !== null && cell !== pressed.cell && this.#between(pressed.cell, cell).length) this.choose(cell);
+    const moves = cell === null || cell === pressed.cell ? [] : this.#between(pressed.cell, cell);
+    this.#drop(moves.length === 1);
+    if (moves.length) this.choose(cell);
     else if (pressed.wasChosen && cell === pressed.cell) this.#take(null);
   }
 
@@ -159,10 +198,18 @@ export class Board {
     const name = (move) => (move.rest === "+" ? "Promote" : move.rest === "" ? "Do not promote" : MEN[move.rest] ?? move.text);
     const rank = (move) => ["q", "+", "r", "b", "n", ""].indexOf(move.rest);
     const dialog = h("dialog", { className: "promotion", "aria-label": "Choose the move" },
-      [...found].sort((a, b) => rank(a) - rank(b)).map((move) => h("button", { type: "button", onclick: () => { dialog.close(); this.play(move.action); } }, name(move))));
+      [...found].sort((a, b) => rank(a) - rank(b)).map((move) => h("button", { type: "button", title: name(move), "aria-label": name(move), onclick: () => { dialog.close(); this.play(move.action); } },
+        this.choices?.[move.action] ? drawing(this.choices[move.action]) : name(move))));
     dialog.addEventListener("close", () => { dialog.remove(); this.#light(); });
+    dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
     this.element.append(dialog);
     dialog.showModal();
+    // At the square, and inside the window.
+    const square = this.cells[found[0].targets[0]]?.getBoundingClientRect(), size = dialog.getBoundingClientRect();
+    if (!square) return;
+    const inside = (wanted, length, whole) => `${Math.max(4, Math.min(wanted, whole - length - 4))}px`;
+    dialog.style.setProperty("left", inside(square.x + square.width / 2 - size.width / 2, size.width, innerWidth));
+    dialog.style.setProperty("top", inside(square.y, size.height, innerHeight));
   }
 
   #light() {

@@ -77,6 +77,7 @@ export function show(main, fields) {
     view = answer;
     hint = null;
     board.mover = view.mover;
+    board.choices = view.choices;
     const atEnd = view.ply === view.history.length;
     plies = atEnd ? null : view.ply;
     board.show(view.board, view.moves, { ownership: view.ownership });
@@ -233,9 +234,9 @@ export function show(main, fields) {
     const rating = h("input", { type: "number", value: wanted.rating ?? 800, "aria-label": "Rating", min: -500, max: 4000, step: 50 });
     function strengths() {
       const kind = opponents.find((one) => one.name === name)?.kind;
-      const known = kind === "depth" ? DEPTHS : STRENGTHS;
+      const known = kind === "depth" ? DEPTHS : STRENGTHS.filter(([value]) => value !== "rating" || ratings[name]);
       if (kind === "depth" && !DEPTHS.some(([depth]) => depth === wanted.strength)) wanted.strength = "3";
-      if (kind !== "depth" && !STRENGTHS.some(([value]) => value === wanted.strength)) wanted.strength = "200";
+      if (kind !== "depth" && !known.some(([value]) => value === wanted.strength)) wanted.strength = "200";
       strengthPlace.replaceChildren(...(kind === "random" ? [] : [
         choice("Strength", known, wanted.strength, (value) => { wanted.strength = value; strengths(); }),
         ...(wanted.strength === "rating" ? [h("label", { className: "field" }, h("span", {}, `Rating${ratings[name] ? ` (${ratings[name].join(" to ")})` : ""}`), rating)] : []),
