@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import json
+import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from web_for_tests import Page, with_page
+from web_for_tests import Page, own_game, with_page
+from zerosum._core import core_game_names
 from zerosum.base.errors import GameError, SettingsError, ZerosumError
+from zerosum.games import Rules
 from zerosum.notation import read_games
 from zerosum.notation.legality import check_record
 from zerosum.notation.record import Record
@@ -22,6 +25,7 @@ from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.searches import Searches
 from zerosum.web.study import Study
+from zerosum.web.table import Table
 from zerosum.web.visit import House
 
 LIMITS = Limits(simulations=500, seconds=1.0, plies=200, games=3)
@@ -201,9 +205,9 @@ def test_limits_act_before_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Checking moves takes the most time: only those of the chosen game are checked, once they are few enough."""
     checked: list[int] = []
 
-    def check(record: Record) -> Record:
+    def check(record: Record, known: Rules | None) -> Record:
         checked.append(len(record.moves))
-        return check_record(record)
+        return check_record(record, known)
 
     monkeypatch.setattr("zerosum.web.study.check_record", check)
     assert len(opened(f"{SCHOLAR}\n\n1. d4 d5 *\n\n1. c4 *", index=1).actions) == 2
@@ -240,3 +244,27 @@ def test_texts_are_read_one_by_one_while_others_are_answered(house: House, monke
         assert most == [1]
 
     with_page(house, work)
+
+
+@pytest.mark.parametrize("name", [*core_game_names(), "own"])
+def test_what_a_page_saves_it_opens(name: str, tmp_path: Path) -> None:
+    """Games of each kind, to their end or for 60 moves, from the initial position and from another one."""
+    library = Library([], [own_game(tmp_path)] if name == "own" else (), LIMITS)
+    game, generator = library.game(library.game_names()[0] if name == "own" else name), random.Random(3)
+    has_starts = {"txt", "pgn"} & {*Table(game, people=frozenset({0, 1})).formats()}
+    for number in range(4):
+        table = Table(game, people=frozenset({0, 1}))
+        while not table.is_over and len(table.actions) < 60:
+            table.play(generator.choice(game.legal_actions(table.state)))
+            if (
+                number == 3
+                and len(table.actions) == 2
+                and has_starts
+                and (start := game.position_text(table.state)) is not None
+            ):
+                table = Table(game, people=frozenset({0, 1}), start=start)
+        for format in table.formats():
+            study = Study.opened(library, text=table.text(format))
+            texts = [study.game.action_text(state, a) for state, a in zip(study.states, study.actions, strict=False)]
+            assert (study.game.spec.name, texts) == (game.spec.name, table.own_texts()), table.text(format)
+            assert not study.record.warnings

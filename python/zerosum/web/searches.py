@@ -51,7 +51,7 @@ class Searches:
         return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
     async def read(self, work: Callable[[], T]) -> T:
-        """The result of reading an uploaded text. Texts of all visitors are read in turn, with low priority."""
+        """The result of reading an uploaded text. Texts are read one after the other, with a low priority."""
         return await asyncio.get_running_loop().run_in_executor(self._reader, work)
 
     async def search(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -77,8 +78,9 @@ class Study:
             GameError, DataError, SettingsError: the text is none of these, or too long.
         """
         text = text.strip()
+        own = _own_game(text, library)
         try:
-            records = _records(text, library) if text else []
+            records = _records(text, library, own) if text else []
         except DataError:
             records = []
         if not records:
@@ -86,8 +88,8 @@ class Study:
         if not 0 <= index < len(records):
             raise SettingsError(f"game {index + 1} is out of range: the text has {len(records)}.")
         _require_short(records[index], library.limits.plies)
-        record = check_record(records[index]).sound_part()
-        return cls(library.game(record.game), record, others=[_title(one) for one in records], index=index)
+        record = check_record(records[index], own).sound_part()
+        return cls(own or library.game(record.game), record, others=[_title(one) for one in records], index=index)
 
     @classmethod
     def of_moves(cls, library: Library, *, text: str, game: str, start: str = "") -> Study:
@@ -270,10 +272,23 @@ def _require_short(record: Record, most: int) -> None:
         )
 
 
-def _records(text: str, library: Library) -> list[Record]:
+def _own_game(text: str, library: Library) -> Rules | None:
+    """The game of a text file that a page has saved, which its first line names; None for any other text.
+
+    Games of KIF begin with # as well, but their line names no game.
+    """
+    if (found := re.match(r"# ([^\n]+)", text)) is None:
+        return None
+    try:
+        return library.game(found[1].strip())
+    except GameError:
+        return None
+
+
+def _records(text: str, library: Library, game: Rules | None) -> list[Record]:
     """The games of a text, up to the limit, with moves that no rules have checked."""
     found: list[Record] = []
-    for record in read_raw_games(io.StringIO(text)):
+    for record in read_raw_games(io.StringIO(text), game=game):
         if len(found) >= library.limits.games:
             raise SettingsError(f"the text has more than {library.limits.games} games: split it.")
         found.append(record)
