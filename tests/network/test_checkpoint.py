@@ -290,6 +290,20 @@ def test_setting_aside_says_why_and_what(tmp_path):
     )
 
 
+def test_a_network_of_another_version_is_not_called_damaged(tmp_path):
+    path = save(tmp_path)
+    body = json.loads(path.read_text())
+    body["network"]["old_trick"] = 3
+    body["sha256"] = checkpoint_module._body_checksum(body)
+    path.write_text(json.dumps(body))
+    for read in (load_checkpoint, checkpoint_module.read_info):
+        with pytest.raises(DataError, match=r"has 'network\.old_trick', which this version of zerosum does not have"):
+            read(path)
+    with pytest.raises(DataError, match=r"old_trick"):
+        load_checkpoint(tmp_path)
+    assert path.exists()
+
+
 def test_what_is_no_checkpoint_is_said(tmp_path):
     save(tmp_path)
     for missing in (checkpoint_path(tmp_path, 7), tmp_path / "nowhere"):

@@ -57,8 +57,13 @@ def test_openings_are_not_learned_from_and_moves_are_evaluated(tmp_path: Path) -
         opening_plies = int(is_opening.sum())
         lengths.add(opening_plies)
         assert is_opening[:opening_plies].all()
-        assert (np.diff(record.target_offsets) == ~is_opening).all()
-        assert record.targets["action"].tolist() == record.plies["action"][opening_plies:].tolist()
+        targets = np.split(record.targets, record.target_offsets[1:-1])
+        for ply, target in enumerate(targets):
+            assert (len(target) == 0) == is_opening[ply]
+            if len(target):  # the shares of the search's visits, of which the played move has the most
+                assert target["probability"].sum() == pytest.approx(1, abs=2e-3)
+                best = target["probability"].max()
+                assert best == target["probability"][target["action"] == record.plies["action"][ply]]
         assert (record.plies["flags"][opening_plies:] == PlyFlag.RECORDED | PlyFlag.EVALUATED).all()
         state = game.initial_state()
         for action, player in zip(record.plies["action"].tolist(), record.plies["player"].tolist(), strict=True):

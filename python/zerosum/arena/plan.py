@@ -65,6 +65,8 @@ class MatchSettings:
     """Games at a time. By default `GAMES_AT_ONCE`; with programs or clocks one per core, per two if one ponders."""
     format: Format = "round-robin"
     """Pairings of more than two players: all pairs, or the first player against all others."""
+    keeps_shares: bool = False
+    """Whether thoughts have the shares of visits of our own searches without clocks, which take memory."""
 
     def __post_init__(self) -> None:
         require_pairs("num_games", self.num_games)

@@ -26,6 +26,8 @@ class Thought:
     """Nodes that an engine reports; simulations of our own search."""
     lines: tuple[tuple[int, Score], ...] = ()
     """The moves that an engine compared (`MultiPV`) with their scores, the best first; not kept in match files."""
+    shares: tuple[tuple[int, float], ...] = ()
+    """The moves of a search of ours with their shares of the visits, if `MatchSettings.keeps_shares`; not kept."""
 
 
 @dataclass(frozen=True)

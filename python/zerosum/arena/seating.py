@@ -39,7 +39,14 @@ def seats_of(plan: MatchPlan, inbox: Inbox, *, num_boards: int) -> Iterator[Seat
                 first = next(number for number, other in enumerate(plan.players) if other is alike[0])
                 if first not in pools:
                     pools[first] = SearchPool(player.rules(game), alike, num_boards=num_boards)
-                return SearchSeat(pools[first], player, inbox, num_boards=num_boards, seed=seed)
+                return SearchSeat(
+                    pools[first],
+                    player,
+                    inbox,
+                    num_boards=num_boards,
+                    seed=seed,
+                    keeps_shares=plan.settings.keeps_shares,
+                )
         raise TypeError(f"{player!r} has no seat: expected one of the four kinds of contestants.")
 
     return (seat(player) for player in plan.players)

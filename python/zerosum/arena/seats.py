@@ -139,13 +139,20 @@ class SearchSeat(Seat):
     """Searches all boards where it is to move, one batch after the other."""
 
     def __init__(
-        self, pool: SearchPool, contestant: SearchContestant, inbox: Inbox, *, num_boards: int, seed: int
+        self,
+        pool: SearchPool,
+        contestant: SearchContestant,
+        inbox: Inbox,
+        *,
+        num_boards: int,
+        seed: int,
+        keeps_shares: bool = False,
     ) -> None:
-        """A seat that uses some of the pool's trees."""
+        """A seat that uses some of the pool's trees; `keeps_shares` is that of `MatchSettings`."""
         self._pool, self._side, self._inbox = pool, pool.take_side(), inbox
         self._first_tree = self._side * num_boards
         self._num_simulations = contestant.num_simulations
-        self._contestant, self._seed = contestant, seed
+        self._contestant, self._seed, self._keeps_shares = contestant, seed, keeps_shares
         self._thinking: dict[int, Turn] = {}
 
     @property
@@ -186,7 +193,9 @@ class SearchSeat(Seat):
         action = chosen_action(root, self._contestant, seed=self._seed, game=turn.game_index, ply=turn.state.plies)
         plies = plies_to_end(self._pool.search, tree, root, action)
         score = Score(win_rate=win_rate(root.value)) if plies is None else Score(mate=moves_to_mate(plies))
-        return Decision(turn.board, action, Thought(score, nodes=root.num_simulations))
+        shares = zip(root.actions.tolist(), root.visit_policy().tolist(), strict=True) if self._keeps_shares else ()
+        kept = tuple((move, share) for move, share in shares if share > 0)
+        return Decision(turn.board, action, Thought(score, nodes=root.num_simulations, shares=kept))
 
 
 def plies_to_end(search: Search, tree: int, root: Root, action: int) -> int | None:

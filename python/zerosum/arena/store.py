@@ -148,7 +148,7 @@ def game_line(game: Rules, played: PlayedGame, players: tuple[str, ...] = ()) ->
 def _thought_values(thought: Thought) -> dict[str, Any]:
     """Values of a thought in a line of the file."""
     values = asdict(thought)
-    del values["lines"]
+    del values["lines"], values["shares"]
     return _without_none(values)
 
 

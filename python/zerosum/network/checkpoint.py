@@ -292,6 +292,7 @@ def _read_checkpoint(path: Path) -> Checkpoint:
 
 def _info_of(path: Path, body: dict[str, Any]) -> CheckpointInfo:
     """The description in a body whose checksum is right, if `save_checkpoint` could have written it."""
+    _require_known_settings(path, body.get("network"))
     try:
         info = _info_of_body(body)
         for field_of_info in fields(info):
@@ -307,6 +308,18 @@ def _info_of(path: Path, body: dict[str, Any]) -> CheckpointInfo:
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise _nonsense(path, path, error) from error
     return info
+
+
+def _require_known_settings(path: Path, network: object) -> None:
+    """Raise DataError for a network of another version, which has settings that this one does not know."""
+    known = {field.name for field in fields(NetworkConfig)}
+    unknown = sorted(network.keys() - known) if isinstance(network, dict) else []
+    if unknown:
+        raise DataError(
+            f"The checkpoint {path} has {', '.join(shown(f'network.{name}') for name in unknown)}, which this version of"
+            " zerosum does not have: another version wrote it and can play it. Train a new network, or use that"
+            " version; nothing was changed."
+        )
 
 
 def _nonsense(path: Path, file: Path, error: Exception) -> DamagedCheckpointError:

@@ -169,6 +169,7 @@ def _plan(game: Rules, entries: Sequence[Entry], settings: GenerationSettings, s
         openings_name=name,
         draw=DrawRule.parse(settings.draw) if settings.draw else None,
         max_games_at_once=settings.max_games_at_once,
+        keeps_shares=True,
     )
     return plan_match(game, entries, match, say=say)
 
@@ -292,9 +293,9 @@ def generated(played: PlayedGame, game: Rules, *, line_temperature: float = LINE
     values = np.full(len(played.actions), np.nan, np.float32)
     values[opening:] = _values(played.thoughts, coefficient)
     shares = {
-        opening + number: line_shares(thought.lines, coefficient, line_temperature)
+        opening + number: dict(thought.shares) or line_shares(thought.lines, coefficient, line_temperature)
         for number, thought in enumerate(played.thoughts)
-        if len(thought.lines) > 1
+        if thought.shares or len(thought.lines) > 1
     }
     return ImportedGame(
         start=played.start,
