@@ -656,3 +656,19 @@ def test_a_rating_is_offered_where_ratings_are_measured(visit: Open) -> None:
     page.get_by_role("button", name="New game").click()
     page.get_by_label("Strength").wait_for()
     assert "a rating …" not in page.get_by_label("Strength").locator("option").all_inner_texts()
+
+
+def test_moves_of_random_games_are_called_guesses_before_they_are_shown(visit: Open) -> None:
+    """Where no network has learned the game, the page says so, and how one is opened."""
+    page = visit("#/analyse?game=go19&moves=Q16", script="localStorage.setItem('look', 'off')")
+    page.locator(".unlearned").wait_for()
+    told = page.locator(".unlearned").inner_text()
+    assert "No network here has learned go:" in told and "zerosum web" in told
+    page = visit("#/analyse?game=connect4&moves=4")
+    page.get_by_label("Who judges").wait_for()
+    assert not page.locator(".unlearned").is_visible()
+    page = visit("#/play?game=tictactoe&side=0&vs=rollouts@20")
+    says(page, "Your move")
+    page.get_by_role("button", name="Hint").click()
+    page.locator(".lines li").first.wait_for()
+    assert "Random games have judged" in page.locator(".thought").inner_text()

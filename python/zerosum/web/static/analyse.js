@@ -28,13 +28,14 @@ export function show(main, fields) {
   const file = h("input", { type: "file", accept: ".pgn,.sgf,.kif,.kifu,.ki2,.csa,.txt", "aria-label": "A file of games", onchange: upload });
   const gameName = h("input", { type: "text", "aria-label": "Game of the moves", placeholder: "game, if these are moves", spellcheck: false });
   const chooser = h("div", { className: "panel", hidden: true });
+  const unlearned = h("p", { className: "dim unlearned", role: "note", hidden: true });
   const faults = h("div", { className: "panel faults", role: "alert", hidden: true });
   const opener = h("details", { className: "panel opener", open: !fields.get("game") }, h("summary", {}, "Open a game"), text, h("div", { className: "row" }, gameName, h("button", { type: "button", className: "main", onclick: () => open({ text: text.value, game: gameName.value.trim() }) }, "Open"), file));
   const button = (label, title, onclick) => h("button", { type: "button", title, "aria-label": /[a-z]/i.test(label) ? null : title, onclick }, label);
   main.append(
     h("section", { className: "stage" }, board.whole, h("div", { className: "panel wide" }, graph, progress, comment)),
     h("section", { className: "side" }, opener, faults, chooser,
-      h("div", { className: "panel" }, says, controls, lines, other),
+      h("div", { className: "panel" }, says, unlearned, controls, lines, other),
       h("div", { className: "panel list" }, list, variation, h("div", { className: "row browse" }, button("«", "First position", () => act("study.goto", { ply: 0 })), button("‹", "One move back", () => act("study.back")), button("›", "One move on", forward), button("»", "Last position", () => act("study.goto", { ply: 2000 })))),
       h("div", { className: "panel" }, h("div", { className: "row" }, button("Review the game", "Search every position and mark the mistakes", start), choice("Simulations a position", [["50", "50"], ["400", "400"], ["2000", "2000"], ["10000", "10,000"]], simulations, (value) => { simulations = value; })), summary, h("div", { className: "row exports" }))));
 
@@ -115,6 +116,9 @@ export function show(main, fields) {
     const move = at ? review?.moves[at - 1] : null;
     comment.textContent = move ? (move.mark ? `${view.history[at - 1]} is ${move.mark === "?!" ? "an" : "a"} ${WORDS[move.mark]}: it gives away ${percent(move.loss, 1)}. Better was ${move.better.join(" ")}.` : `${view.history[at - 1]} is fine.`) : "";
     showFaults();
+    const isLearned = opponents.some((one) => one.kind === "network");
+    unlearned.hidden = !opponents.length || isLearned;
+    if (!unlearned.hidden) unlearned.replaceChildren(`No network here has learned ${view.game}: random games judge, and their moves are guesses, the more so on a large board. A file of a network is opened by `, h("code", {}, "zerosum web CHECKPOINT.json"), ".");
     chooser.hidden = view.others.length < 2;
     chooser.replaceChildren(chooser.hidden ? "" : choice(`Game of the file, one of ${view.others.length}`, view.others.map((title, index) => [String(index), `${index + 1}. ${title}`]), view.index, (index) => open({ text: pasted, index: Number(index) })));
     main.querySelector(".exports").replaceChildren(...(review ? view.formats.map((format) => h("button", { type: "button", onclick: () => save(format) }, `Save ${format.toUpperCase()}`)) : []));
