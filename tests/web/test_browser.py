@@ -155,6 +155,13 @@ def test_a_go_game_to_its_score(visit: Open) -> None:
     page.get_by_role("button", name="Pass", exact=True).click()
     says(page, "Black wins: two passes, by 24.5 points")
     assert page.locator(".own-first").count() == 25
+    click(page, "C3")
+    says(page, "White wins: two passes, by 0.5 points. Dead stones: Black A3 B3 C3 D3 E3.")
+    page.wait_for_url(re.compile("marked="))
+    page.reload()
+    says(page, "White wins: two passes")
+    click(page, "A3")
+    says(page, "Black wins: two passes, by 24.5 points")
 
 
 def test_a_game_of_ones_own_is_played(visit: Open) -> None:

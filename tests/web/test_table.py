@@ -366,3 +366,34 @@ def test_moves_between_the_same_squares_are_told_apart_by_pieces() -> None:
     shogi = Table(make("shogi"), people=frozenset({0, 1}), moves=["7g7f", "3c3d"])
     assert len(shogi.view()["choices"]) == 4 and len({*shogi.view()["choices"].values()}) == 2, "to 3c and to 2b"
     assert Table(make("go9"), people=frozenset({0, 1})).view()["choices"] == {}
+
+
+def test_dead_stones_of_go_are_marked_and_territory_agrees_with_the_score() -> None:
+    """White's stone in Black's half is dead; if it is marked as alive, or another one as dead, the score follows."""
+    moves = "C1 D1 C2 D2 C3 D3 C4 D4 C5 D5 pass A3 pass pass"
+    table = Table(make("go(size=5, komi=0.5)"), people=frozenset({0, 1}), moves=moves.split())
+    assert table.is_over
+
+    def counted() -> tuple[float, float, str]:
+        view = table.view()
+        return sum(view["ownership"]) - 0.5, view["score"], view["says"]
+
+    area, score, says = counted()
+    assert area == score == 4.5 and "Dead stones: White A3" in says and "by 4.5 points" in says
+    table.mark_dead(10)
+    area, score, says = counted()
+    assert area == score != 4.5 and "Dead stones" not in says and table.link()["marked"] == [10]
+    again = Table(table.game, people=frozenset({0, 1}), moves=moves.split(), marked=[10])
+    assert again.view()["says"] == says
+    table.mark_dead(10)
+    table.mark_dead(2)
+    area, score, says = counted()
+    assert area == score and score < 0, "all of Black's wall is dead"
+    table.mark_dead(17)  # another stone of the wall
+    assert counted()[0] == 4.5
+    with pytest.raises(GameError, match="no stone is on point 0"):
+        table.mark_dead(0)
+    with pytest.raises(GameError, match="after two passes"):
+        new_table("go9").mark_dead(0)
+    table.undo()
+    assert not table.marked

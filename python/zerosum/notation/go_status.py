@@ -87,9 +87,25 @@ class Judgement:
         """Points of stones that live without two eyes, beside a point that neither side can fill."""
         return _Count(self.size, self._left(self.dead)).in_seki
 
-    def score(self) -> float:
-        """Black's points minus White's points and komi by the game's rules, without the dead stones."""
-        return self._score_without(self.dead)
+    def score(self, dead: Set[int] | None = None) -> float:
+        """Black's points minus White's points and komi by the game's rules, without the dead stones or those given."""
+        return self._score_without(self.dead if dead is None else dead)
+
+    def owners(self, dead: Set[int]) -> tuple[int, ...]:
+        """The owner of each point without these dead stones: 1 Black's stone or territory, -1 White's, 0 neither's."""
+        left = self._left(dead)
+        owner_of = left | {
+            point: owner
+            for region, owner in _Count(self.size, left).territories
+            for point in region
+            if owner is not None
+        }
+        points = range(self.size * self.size)
+        return tuple(1 if owner_of.get(point) == 0 else -1 if owner_of.get(point) == 1 else 0 for point in points)
+
+    def chains_at(self, points: Set[int]) -> frozenset[int]:
+        """All points of the chains to which these points belong."""
+        return frozenset().union(*(chain for chain, _, _ in self.chains if chain & points))
 
     def sure_lead(self, player: int) -> float:
         """A lower bound of this player's lead in points.

@@ -6,6 +6,7 @@ stones where they are. Random games judge them, as for `final_score` of GTP (`ze
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 
 from zerosum.games import Rules, State
@@ -26,6 +27,10 @@ class FinalScore:
     """The points of Black's dead stones and of White's."""
     lead_as_it_stands: float
     """The lead by the game's own rules, to which every stone on the board is alive."""
+    owners: tuple[int, ...] = ()
+    """The owner of each point, row by row from the top left: 1 Black, -1 White, 0 neither."""
+    chains: tuple[frozenset[int], ...] = ()
+    """The points of each chain of stones."""
 
     @property
     def result(self) -> float:
@@ -42,18 +47,31 @@ class FinalScore:
         return f"Dead stones: {', '.join(found)}.{changes}"
 
 
-def final_score(game: Rules, state: State) -> FinalScore | None:
-    """The score of a game of Go that two passes have ended; None for any other position or game."""
+def final_score(game: Rules, state: State, *, marked: Set[int] = frozenset()) -> FinalScore | None:
+    """The score of a game of Go that two passes have ended; None for any other position or game.
+
+    Args:
+        game: Any game.
+        state: The position.
+        marked: Points of chains that people judge otherwise than the random games: dead if these let them live.
+    """
     if game.spec.name != "go" or game.ending(state) != TWO_PASSES:
         return None
     judged, lead = judge(game, state), game.score(state)
     assert lead is not None, "Go is scored in points"
-    return FinalScore(judged.score(), (_dead_of(judged, 0), _dead_of(judged, 1)), lead)
+    dead = judged.dead ^ judged.chains_at(marked)
+    return FinalScore(
+        judged.score(dead),
+        (_dead_of(judged, dead, 0), _dead_of(judged, dead, 1)),
+        lead,
+        judged.owners(dead),
+        tuple(chain for chain, _, _ in judged.chains),
+    )
 
 
-def _dead_of(judged: Judgement, player: int) -> tuple[str, ...]:
+def _dead_of(judged: Judgement, dead: Set[int], player: int) -> tuple[str, ...]:
     """The points of a player's dead stones as people write them, by column and row."""
-    points = [vertex_of(judged.size, point) for point in judged.dead if judged.stones[point] == player]
+    points = [vertex_of(judged.size, point) for point in dead if judged.stones[point] == player]
     return tuple(sorted(points, key=lambda vertex: (vertex[0], int(vertex[1:]))))
 
 

@@ -10,6 +10,7 @@ HANDLERS: dict[str, Handler] = {
     "play.move": Visit.play_move,
     "play.undo": Visit.play_undo,
     "play.resign": Visit.play_resign,
+    "play.dead": Visit.play_dead,
     "play.view": Visit.play_view,
     "play.save": Visit.play_save,
     "play.hint": Visit.play_hint,

@@ -46,6 +46,7 @@ class Table:
         control: str = "",
         left_s: Sequence[float] = (),
         resigned: int | None = None,
+        marked: Sequence[int] = (),
         most_plies: int = 2000,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -61,6 +62,7 @@ class Table:
             control: A time control of `TimeControl.parse`; "" for no clock.
             left_s: Seconds left of both players, if a game with a clock continues.
             resigned: The side that has resigned.
+            marked: Points of Go's chains that are judged otherwise than by random games, as `mark_dead` does.
             most_plies: Largest number of plies.
             now: Seconds of a monotonic clock.
 
@@ -79,8 +81,9 @@ class Table:
         self.states = [start_state(game, start)]
         self._names = side_names(game, self.state)
         self.actions: list[int] = []
-        self._judged: tuple[int, FinalScore | None] | None = None
-        """The number of moves, and the score of the position after them."""
+        self.marked = frozenset(marked)
+        self._judged: tuple[tuple[int, frozenset[int]], FinalScore | None] | None = None
+        """The number of moves and the marked points, and the score of the position."""
         self.resigned = resigned
         for number, text in enumerate(moves, start=1):
             try:
@@ -158,8 +161,23 @@ class Table:
         turns = [ply for ply in range(len(self.actions)) if self.game.player(self.states[ply]) in self.people]
         if not turns and self.people:
             raise GameError("there is no move to take back.")
+        self.marked = frozenset()
         del self.states[(turns or [0])[-1] + 1 :], self.actions[(turns or [0])[-1] :]
         self._set_clock_back()
+
+    def mark_dead(self, point: int) -> None:
+        """Judge a chain of a finished game of Go the other way: dead stones live, and others are dead.
+
+        Raises:
+            GameError: the game has no dead stones, or no stone is on this point.
+        """
+        final = self._final()
+        if final is None or self.resigned is not None:
+            raise GameError("dead stones are marked after two passes have ended a game of Go.")
+        chain = next((chain for chain in final.chains if point in chain), None)
+        if chain is None:
+            raise GameError(f"no stone is on point {point}: click a stone.")
+        self.marked = self.marked - chain if self.marked & chain else self.marked | {min(chain)}
 
     def resign(self) -> None:
         """Resign for the person to move, or for the only person.
@@ -221,6 +239,7 @@ class Table:
             "position": game.position_text(state),
             "score": self._score(shown),
             "ownership": self._ownership(state) if shown == last and self.is_over else None,
+            "marks": self.resigned is None and self._final() is not None,
             "counts": self._counts(shown),
             "clock": self._clock_json(),
             "formats": self.formats(),
@@ -285,6 +304,8 @@ class Table:
             found["vs2"] = self.computers[1]
         if self.resigned is not None:
             found["resigned"] = self.resigned
+        if self.marked:
+            found["marked"] = sorted(self.marked)
         if self.control and self.clock is not None:
             found["clock"] = self.control
             found["left"] = [round(seconds, 1) for seconds in self._seconds_left()]
@@ -344,8 +365,9 @@ class Table:
 
     def _final(self) -> FinalScore | None:
         """The score of a game of Go that two passes have ended, without the dead stones; None of any other game."""
-        if self._judged is None or self._judged[0] != len(self.actions):
-            self._judged = (len(self.actions), final_score(self.game, self.state))
+        now = (len(self.actions), self.marked)
+        if self._judged is None or self._judged[0] != now:
+            self._judged = (now, final_score(self.game, self.state, marked=self.marked))
         return self._judged[1]
 
     def _score(self, ply: int) -> float | None:
@@ -355,6 +377,8 @@ class Table:
 
     def _ownership(self, state: State) -> list[float] | None:
         """Ownership of each cell in a game with a score, in [-1, 1] for the first player."""
+        if (final := self._final()) is not None:
+            return [float(owner) for owner in final.owners]
         if self.game.score(state) is None:
             return None
         found = self.game.ownership(state, OWNERSHIP_GAMES, 0)

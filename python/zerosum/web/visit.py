@@ -158,6 +158,9 @@ class Visit:
         left = fields.get("left", [])
         if not isinstance(left, list) or not all(isinstance(one, int | float) and 0 <= one < 1e9 for one in left):
             raise QueryError("left", "Must be an array of seconds")
+        marked = fields.get("marked", [])
+        if not isinstance(marked, list) or not all(isinstance(one, int) and 0 <= one < 1000 for one in marked):
+            raise QueryError("marked", "Must be an array of points")
         table = Table(
             game,
             people=frozenset(people),
@@ -168,6 +171,7 @@ class Visit:
             control=fields.text("clock"),
             left_s=left,
             resigned=fields.integer("resigned", 0, 1),
+            marked=marked,
             most_plies=limits.plies,
         )
         self.stop("computer", "flag", "hint")
@@ -200,6 +204,11 @@ class Visit:
         """Resign."""
         self._table().resign()
         return self._changed()
+
+    async def play_dead(self, fields: Fields) -> dict[str, Any]:
+        """Mark a chain of a finished game of Go as dead or alive."""
+        self._table().mark_dead(fields.integer("cell", 0, 1000) or 0)
+        return self._table_view()
 
     async def play_view(self, fields: Fields) -> dict[str, Any]:
         """The same game with other options of the view: flipped, western, an earlier ply."""

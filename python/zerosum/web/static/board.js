@@ -173,6 +173,7 @@ export class Board {
 
   /** A cell, or the sign of a piece in hand, was chosen. */
   choose(place) {
+    if (this.onMark && this.board.cells[place]?.[3]) return this.onMark(place);
     if (this.chosen !== null && this.chosen !== place) {
       const found = this.#between(this.chosen, place);
       if (found.length) return this.#make(found);

@@ -78,6 +78,7 @@ export function show(main, fields) {
     hint = null;
     board.mover = view.mover;
     board.choices = view.choices;
+    board.onMark = view.marks && view.ply === view.history.length ? (cell) => act("play.dead", { cell }) : null;
     const atEnd = view.ply === view.history.length;
     plies = atEnd ? null : view.ply;
     board.show(view.board, view.moves, { ownership: view.ownership });
@@ -88,6 +89,7 @@ export function show(main, fields) {
     if (view.counts.captured) pieces.push(`Captured: ${view.counts.captured[0]} by black, ${view.counts.captured[1]} by white.`);
     else if (view.counts.material) pieces.push(`Material: ${view.sides[view.counts.material > 0 ? 0 : 1]} +${Math.abs(view.counts.material)}.`);
     if (view.score !== null && view.score !== undefined && view.over) pieces.push(`Score: ${view.score > 0 ? "black" : "white"} leads by ${Math.abs(view.score)}.`);
+    if (view.marks) pieces.push("Click a stone to mark it as dead or alive.");
     pieces.push(...(view.board.captions ?? []));
     counts.textContent = pieces.join(" ");
     thought.replaceChildren(...(view.history.length === 0 && view.people.length === 1 && !view.over ? [h("p", { className: "dim" }, welcome())] : []));
@@ -100,8 +102,8 @@ export function show(main, fields) {
     buttons.back.disabled = buttons.first.disabled = view.ply === 0;
     buttons.forward.disabled = buttons.last.disabled = atEnd;
     buttons.save.textContent = `Save ${view.formats[0].toUpperCase()}`;
-    setAddress("play", { ...view.link, left: view.link.left?.join(","), seconds: view.strength.seconds, rating: view.strength.rating, western: view.board.western });
-    const { moves, left, ...rest } = view.link;
+    setAddress("play", { ...view.link, left: view.link.left?.join(","), marked: view.link.marked?.join(","), seconds: view.strength.seconds, rating: view.strength.rating, western: view.board.western });
+    const { moves, left, marked, resigned, ...rest } = view.link;
     localStorage.setItem("play", JSON.stringify({ ...rest, ...view.strength }));
   }
 
@@ -311,7 +313,7 @@ export function show(main, fields) {
     if (known.game) {
       const message = { ...known, western: known.western === "true" };
       for (const name of ["seconds", "rating", "resigned"]) if (message[name] !== undefined) message[name] = Number(message[name]);
-      if (message.left !== undefined) message.left = message.left.split(",").map(Number);
+      for (const name of ["left", "marked"]) if (message[name] !== undefined) message[name] = message[name].split(",").map(Number);
       try {
         render(await ask("play.open", message));
         renderShelf();
