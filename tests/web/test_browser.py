@@ -679,3 +679,52 @@ def test_moves_of_random_games_are_called_guesses_before_they_are_shown(visit: O
     page.get_by_role("button", name="Hint").click()
     page.locator(".lines li").first.wait_for()
     assert "Random games have judged" in page.locator(".thought").inner_text()
+
+
+def test_a_wrong_address_shows_a_page_and_says_so(visit: Open) -> None:
+    for wrong in ("nosuch", "constructor"):
+        page = visit(f"#/{wrong}")
+        says(page, "Your move")
+        page.locator("#toast.shown", has_text=f"There is no page {wrong}").wait_for()
+    page = visit("#/games?name=nosuch")
+    page.locator("#toast.shown", has_text="unknown game").wait_for()
+    page.get_by_role("link", name="About chess", exact=True).wait_for()
+
+
+def test_moves_typed_on_a_games_page_stay(visit: Open) -> None:
+    page = visit("#/games?name=tictactoe")
+    page.get_by_label("Moves of the position").fill("b2 a1")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url(re.compile("moves=b2"))
+    assert page.get_by_label("Moves of the position").input_value() == "b2 a1"
+
+
+def test_a_turned_board_and_western_letters_stay_over_a_reload(visit: Open) -> None:
+    page = visit("#/play?game=shogi&side=both&western=true")
+    says(page, "Black to move")
+    page.get_by_role("button", name="Flip").click()
+    page.wait_for_url(re.compile("flipped=true"))
+    assert "western=true" in page.url
+    label = "document.querySelector('.picture .label').textContent"
+    turned = page.evaluate(label)
+    page.reload()
+    says(page, "Black to move")
+    assert page.evaluate(label) == turned
+    letters = page.locator(".picture g text").all_text_contents()
+    assert "P" in letters
+    page.get_by_role("button", name="Flip").click()
+    page.wait_for_function("turned => document.querySelector('.picture .label').textContent !== turned", arg=turned)
+    assert "flipped" not in page.url
+
+
+def test_a_review_under_way_is_no_win_of_the_second_player(visit: Open) -> None:
+    page = visit("#/games")
+    widths = page.evaluate(
+        """async () => {
+            const { course } = await import("/static/chart.js");
+            const painted = (points) => course(points, [], 0, () => {}).querySelector(".second");
+            const width = (points) => Number(painted(points).getAttribute("width"));
+            return [width([null, null, null]), width([[0.5, 0], [0.5, 0], null]), width([[0.5, 0], [0.5, 0], [1, 0]])];
+        }"""
+    )
+    assert widths == [0, 300, 600]

@@ -206,3 +206,9 @@ def test_a_page_that_may_train_makes_the_directory_of_runs(
 def test_what_is_not_there_is_named(zero: Command) -> None:
     answer = zero("web", "runs/nowhere")
     assert answer.status == 2 and "runs/nowhere does not exist" in answer.err.replace("\\", "/")
+
+
+def test_other_pages_cannot_load_the_pages_files() -> None:
+    with serving() as (address, _):
+        for path in ("/", "/static/main.js", "/static/nosuch.js"):
+            assert get(address, path)[1]["Cross-Origin-Resource-Policy"] == "same-origin"

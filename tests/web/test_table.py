@@ -397,3 +397,9 @@ def test_dead_stones_of_go_are_marked_and_territory_agrees_with_the_score() -> N
         new_table("go9").mark_dead(0)
     table.undo()
     assert not table.marked
+
+
+def test_discs_of_othello_are_counted_and_pieces_are_not() -> None:
+    assert new_table("othello", moves=["d3"]).view()["counts"]["discs"] == [4, 1]
+    for name in ("chess", "go9", "connect4", "breakthrough", "shogi"):
+        assert "discs" not in new_table(name).view()["counts"]

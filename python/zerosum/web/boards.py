@@ -98,6 +98,7 @@ def draw_board(
         "grid": picture.grid,
         "flipped": flipped,
         "turns": turns,
+        "western": western,
     }
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 DEFAULT_SIMULATIONS = 400
 """Simulations of each position of a review."""
-LOOK_SECONDS = 10.0
 MOST_LINES = 5
 
 
@@ -140,7 +139,7 @@ async def _look(visit: Visit, study: Study, player: Player, lines: int) -> None:
         visit.tell("owned", depth=depth, ownership=owned)
     if study.game.outcome(state) is not None:
         return
-    seconds = min(LOOK_SECONDS, visit.house.limits.seconds)
+    seconds = visit.house.limits.seconds
     found = await visit.house.searches.search(player, state, seconds=seconds, num_lines=lines, on_report=tell)
     tell(found)
 

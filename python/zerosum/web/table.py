@@ -23,7 +23,7 @@ from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.own_files import line_text
 from zerosum.notation.record import Move, Record
 from zerosum.play.go_ending import FinalScore, final_score
-from zerosum.web.boards import choices, draw_board, page_notation, place_moves
+from zerosum.web.boards import choices, draw_board, faces_players, page_notation, place_moves
 from zerosum.web.names import short_name
 
 SIDES = ("first", "second")
@@ -396,7 +396,15 @@ class Table:
                     captured[self.game.player(before)] += 1
             on_board = [sum(cell is not None and cell[0] == player for cell in picture.cells) for player in (0, 1)]
             counts["captured"] = [captured[1] - on_board[1], captured[0] - on_board[0]]
+        elif not faces_players(self.game) and all(self._num_stones(player, self.states[0]) for player in (0, 1)):
+            discs = [self._num_stones(player, state) for player in (0, 1)]
+            if self._are_discs(state) and discs[0] - discs[1] == counts["material"]:
+                counts["discs"] = discs
         return counts
+
+    def _are_discs(self, state: State) -> bool:
+        picture = self.game.picture(state)
+        return picture is not None and not any(cell is not None and cell[2] for cell in picture.cells)
 
     def _num_stones(self, player: int, state: State) -> int:
         picture = self.game.picture(state)

@@ -86,7 +86,7 @@ export function course(points, marks, ply, onpick) {
   const last = points.reduce((found, point, index) => (point ? index : found), 0);
   const picture = s("svg", { viewBox: `0 0 ${width} ${height}`, class: "course", role: "img", preserveAspectRatio: "none" },
     s("title", {}, `Win rate of the first player: ${points.filter(Boolean).map((point) => Math.round(100 * point[0])).join(", ")} percent`),
-    s("rect", { width, height, class: "second" }),
+    s("rect", { width: points.some(Boolean) ? px(last) : 0, height, class: "second" }), // not beyond the last known position
     loss.length ? s("path", { d: `M0 ${height}L${loss.join("L")}L${px(last)} ${height}z`, class: "drawn" }) : null,
     win.length ? s("path", { d: `M0 ${height}L${win.join("L")}L${px(last)} ${height}z`, class: "first" }) : null,
     s("line", { x1: 0, x2: width, y1: height / 2, y2: height / 2, class: "middle" }),

@@ -7,10 +7,11 @@ import { ask, whenOpen } from "./wire.js";
 export function show(main, fields) {
   whenOpen(async () => {
     try {
-      if (fields.get("name")) page(await ask("games.page", { game: fields.get("name"), moves: fields.get("moves") ?? "" }));
+      if (fields.get("name")) page(await ask("games.page", { game: fields.get("name"), moves: fields.get("moves") ?? "" }), fields.get("moves") ?? "");
       else list(await ask("games.list"));
     } catch (error) {
       toast(error.message);
+      list(await ask("games.list"));
     }
   });
 
@@ -19,7 +20,7 @@ export function show(main, fields) {
       h("a", { href: `#/games?${new URLSearchParams({ name: game.name })}`, "aria-label": `About ${game.name}` }, h("span", { className: "thumb", "aria-hidden": "true" }, drawing(game.svg)), h("b", {}, game.name), h("span", { className: "dim" }, `${game.board}`))))));
   }
 
-  function page(game) {
+  function page(game, moves) {
     const grid = (plane) => {
       const rows = plane.values.length, columns = plane.values[0].length;
       return s("svg", { viewBox: `0 0 ${columns} ${rows}`, class: "plane", role: "img", "aria-label": plane.name },
@@ -41,8 +42,8 @@ export function show(main, fields) {
         h("form", { className: "row", onsubmit: async (event) => {
           event.preventDefault();
           const moves = event.target.elements.moves.value;
-          try { page(await ask("games.page", { game: game.name, moves })); setAddress("games", { name: game.name, moves }); } catch (error) { toast(error.message); }
-        } }, h("input", { name: "moves", type: "text", "aria-label": "Moves of the position", placeholder: "moves that lead to a position", value: fields.get("moves") ?? "" }), h("button", { type: "submit" }, "Show")),
+          try { page(await ask("games.page", { game: game.name, moves }), moves); setAddress("games", { name: game.name, moves }); } catch (error) { toast(error.message); }
+        } }, h("input", { name: "moves", type: "text", "aria-label": "Moves of the position", placeholder: "moves that lead to a position", value: moves }), h("button", { type: "submit" }, "Show")),
         h("ul", { className: "planes" }, game.planes.map((plane, index) => h("li", {}, grid(plane), h("span", {}, `${index}: ${plane.name}`)))),
         game.numPlanes > game.planes.length ? h("p", { className: "dim" }, `and ${game.numPlanes - game.planes.length} more planes`) : ""));
   }

@@ -19,7 +19,8 @@ let shown = "";
 
 async function show() {
   const { page, fields } = address();
-  const name = page in PAGES ? page : "play";
+  const name = Object.hasOwn(PAGES, page) ? page : "play";
+  if (name !== page) toast(`There is no page ${page.slice(0, 40)} here: this is the first one.`);
   leave();
   leave = () => {};
   forgetListeners();

@@ -87,6 +87,7 @@ export function show(main, fields) {
     others.replaceChildren(...otherMoves(view.moves, move));
     const pieces = [];
     if (view.counts.captured) pieces.push(`Captured: ${view.counts.captured[0]} by black, ${view.counts.captured[1]} by white.`);
+    else if (view.counts.discs) pieces.push(`Discs: ${view.sides[0]} ${view.counts.discs[0]}, ${view.sides[1]} ${view.counts.discs[1]}.`);
     else if (view.counts.material) pieces.push(`Material: ${view.sides[view.counts.material > 0 ? 0 : 1]} +${Math.abs(view.counts.material)}.`);
     if (view.score !== null && view.score !== undefined && view.over) pieces.push(`Score: ${view.score > 0 ? "black" : "white"} leads by ${Math.abs(view.score)}.`);
     if (view.marks) pieces.push("Click a stone to mark it as dead or alive.");
@@ -102,7 +103,7 @@ export function show(main, fields) {
     buttons.back.disabled = buttons.first.disabled = view.ply === 0;
     buttons.forward.disabled = buttons.last.disabled = atEnd;
     buttons.save.textContent = `Save ${view.formats[0].toUpperCase()}`;
-    setAddress("play", { ...view.link, left: view.link.left?.join(","), marked: view.link.marked?.join(","), seconds: view.strength.seconds, rating: view.strength.rating, western: view.board.western });
+    setAddress("play", { ...view.link, left: view.link.left?.join(","), marked: view.link.marked?.join(","), seconds: view.strength.seconds, rating: view.strength.rating, western: view.board.western || "", flipped: !view.board.turns || view.board.flipped === (view.link.side === "1") ? "" : view.board.flipped });
     const { moves, left, marked, resigned, ...rest } = view.link;
     localStorage.setItem("play", JSON.stringify({ ...rest, ...view.strength }));
   }
@@ -312,6 +313,7 @@ export function show(main, fields) {
     const known = view ? Object.fromEntries(new URLSearchParams(location.hash.split("?")[1])) : Object.fromEntries(fields);
     if (known.game) {
       const message = { ...known, western: known.western === "true" };
+      if (message.flipped !== undefined) message.flipped = message.flipped === "true";
       for (const name of ["seconds", "rating", "resigned"]) if (message[name] !== undefined) message[name] = Number(message[name]);
       for (const name of ["left", "marked"]) if (message[name] !== undefined) message[name] = message[name].split(",").map(Number);
       try {
