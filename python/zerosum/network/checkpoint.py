@@ -316,8 +316,8 @@ def _require_known_settings(path: Path, network: object) -> None:
     unknown = sorted(network.keys() - known) if isinstance(network, dict) else []
     if unknown:
         raise DataError(
-            f"The checkpoint {path} has {', '.join(shown(f'network.{name}') for name in unknown)}, which this version of"
-            " zerosum does not have: another version wrote it and can play it. Train a new network, or use that"
+            f"The checkpoint {path} has {', '.join(shown(f'network.{name}') for name in unknown)}, which this version"
+            " of zerosum does not have: another version wrote it and can play it. Train a new network, or use that"
             " version; nothing was changed."
         )
 
