@@ -268,3 +268,28 @@ def test_what_a_page_saves_it_opens(name: str, tmp_path: Path) -> None:
             texts = [study.game.action_text(state, a) for state, a in zip(study.states, study.actions, strict=False)]
             assert (study.game.spec.name, texts) == (game.spec.name, table.own_texts()), table.text(format)
             assert not study.record.warnings
+
+
+@pytest.mark.parametrize(
+    ("text", "game", "plies"),
+    [
+        ("position startpos moves 7g7f 3c3d", "shogi", 2),
+        ("startpos moves e2e4 e7e5", "chess", 2),
+        ("position startpos", "chess", 0),
+        ("position sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1 moves 7g7f", "shogi", 1),
+        ("sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1", "shogi", 0),
+        ("position fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1 moves e1g1", "chess", 1),
+    ],
+)
+def test_lines_of_engines_are_read(text: str, game: str, plies: int) -> None:
+    study = opened(text)
+    assert (study.game.spec.full_name, len(study.actions)) == (game, plies)
+
+
+def test_a_wrong_line_of_an_engine_is_one_sentence() -> None:
+    for text in ("position sfen nonsense", "position", "position startpos moves a1a9", "fen"):
+        with pytest.raises(GameError) as caught:
+            opened(text)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(SettingsError, match="at most 200 are allowed"):
+        opened("position startpos moves " + "e2e4 " * 300)

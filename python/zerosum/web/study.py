@@ -21,10 +21,11 @@ from zerosum.analysis.analyst import Analyst
 from zerosum.analysis.review import Review, review
 from zerosum.analysis.review_record import annotated
 from zerosum.analysis.review_text import review_numbers
-from zerosum.base.errors import DataError, GameError, SettingsError
+from zerosum.base.errors import DataError, GameError, SettingsError, shown
 from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.notation.game_files import GAMES, game_text, read_raw_games
 from zerosum.notation.legality import check_record
+from zerosum.notation.own_files import split_line
 from zerosum.notation.record import Move, Record
 from zerosum.play.analysis import Analysis
 from zerosum.play.driver import Task
@@ -36,6 +37,8 @@ from zerosum.web.names import short_name
 from zerosum.web.table import side_names
 
 MOST_VARIATION = 200
+LINE_BEGINNINGS = ("position", "startpos", "fen", "sfen")
+"""First words of a line of UCI or USI."""
 MOST_POSITION = 2000
 """Characters of a position's text."""
 MOST_IN_VARIATIONS = 10
@@ -78,6 +81,8 @@ class Study:
             GameError, DataError, SettingsError: the text is none of these, or too long.
         """
         text = text.strip()
+        if text.split(maxsplit=1)[:1] and text.split(maxsplit=1)[0] in LINE_BEGINNINGS:
+            return cls._of_line(library, text, game)
         own = _own_game(text, library)
         try:
             records = _records(text, library, own) if text else []
@@ -90,6 +95,23 @@ class Study:
         _require_short(records[index], library.limits.plies)
         record = check_record(records[index], own).sound_part()
         return cls(own or library.game(record.game), record, others=[_title(one) for one in records], index=index)
+
+    @classmethod
+    def _of_line(cls, library: Library, text: str, game: str) -> Study:
+        """A study of a line of UCI or USI, such as `position sfen … moves 7g7f`; its game by its position or moves."""
+        position, moves = split_line(text.split())
+        if not "".join(position):
+            raise GameError(f"{shown(text)} names no position: expected startpos, a FEN or an SFEN.")
+        start = "" if position[:1] == ["startpos"] else " ".join(position)
+        if not game:
+            names = [name for name in ("chess", "shogi") if _fits(library.game(name), start, moves[:1])]
+            if not names:
+                raise GameError(f"{shown(text)} is a position of neither chess nor shogi: choose its game.")
+            game = names[0]
+        rules = library.game(game)
+        if len(moves) > library.limits.plies:
+            raise SettingsError(f"these are {len(moves):,} moves, but at most {library.limits.plies:,} are allowed.")
+        return cls(rules, Record(rules.spec.full_name, tuple(map(Move, moves)), start=start))
 
     @classmethod
     def of_moves(cls, library: Library, *, text: str, game: str, start: str = "") -> Study:
@@ -298,6 +320,17 @@ def _records(text: str, library: Library, game: Rules | None) -> list[Record]:
 def _title(record: Record) -> str:
     names = " – ".join(name or "?" for name in record.players) if any(record.players) else record.game
     return f"{names} {record.header('date')}".strip()[:120]
+
+
+def _fits(game: Rules, start: str, moves: Sequence[str]) -> bool:
+    """Whether a game has this position, "" for the initial one, and these legal moves from it."""
+    try:
+        state = start_state(game, start)
+        for text in moves:
+            state = game.play(state, parse_action(game, state, text))
+    except GameError:
+        return False
+    return True
 
 
 def _position(game: Rules, text: str) -> bool:
