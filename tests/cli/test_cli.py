@@ -29,6 +29,7 @@ COMMANDS = (
         "tune",
         "generate",
         "evaluate",
+        "probe",
         "info",
         "clean",
         "export",

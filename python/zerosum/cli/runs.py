@@ -59,6 +59,41 @@ def evaluate(
         )
 
 
+@app.command(epilog="Example: `zerosum probe runs/tictactoe --worst 3`")
+def probe(
+    run: RunArgument,
+    game: PlayerGame = "",
+    simulations: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--simulations",
+            "-n",
+            min=1,
+            help="Simulations of a search; may be repeated; 1, 10, 100, 800 by default.",
+        ),
+    ] = None,
+    worst: Annotated[int, typer.Option(min=0, help="Blind spots to show.")] = 5,
+    seed: Annotated[int, seed_option("the positions that are searched")] = 0,
+    json: Json = False,
+) -> None:
+    """Find blind spots: solved positions in which the network alone errs, and whether its search repairs them."""
+    from json import dumps
+
+    from zerosum.play.bundled import require_network
+    from zerosum.play.player import load_player
+    from zerosum.report.blind_spots import SIMULATIONS, probe_blind_spots, records_of
+
+    path = require_network(run)
+    found = probe_blind_spots(
+        load_player(path, game=game or None),
+        records_of(path),
+        simulations=sorted(set(simulations or SIMULATIONS)),
+        num_worst=worst,
+        seed=seed,
+    )
+    print(dumps(found.numbers()) if json else found.text())
+
+
 @app.command(epilog="Example: `zerosum info runs/connect4`")
 def info(
     run: Annotated[
