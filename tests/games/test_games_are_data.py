@@ -25,8 +25,15 @@ OTHERS = (
     *("ladder/placement.py", "ladder/results.py", "ladder/rungs.py"),
     *("contest/elo.py", "contest/ratings.py", "games/picture.py", "run/workers.py"),
 )
+OF_ONE_GAME = ("network/lc0.py",)
+"""Readers of files that other programs write for one game."""
 PYTHON = [
-    *(path for room in ROOMS for path in sorted((PACKAGE / room).glob("*.py"))),
+    *(
+        path
+        for room in ROOMS
+        for path in sorted((PACKAGE / room).glob("*.py"))
+        if path.relative_to(PACKAGE).as_posix() not in OF_ONE_GAME
+    ),
     *(PACKAGE / name for name in OTHERS),
 ]
 RUST = [path for path in sorted(CORE.glob("*.rs")) if path.name != "lib.rs"]
