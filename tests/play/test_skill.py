@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -47,6 +49,21 @@ def test_moves_are_drawn_as_the_formula_has_it(temperature: float) -> None:
     np.testing.assert_allclose(found, weights / weights.sum(), atol=2e-4)
     allowed = [0, 6]
     assert {drawn_action(root, at / 99, temperature=9.0, allowed=allowed) for at in range(99)} == set(allowed)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0])
+def test_after_one_simulation_the_policy_alone_is_drawn_from(temperature: float) -> None:
+    root = searched("4 4", 1)
+    priors = np.arange(1, 8) / 28
+    policy_alone = cast(Root, SimpleNamespace(**{name: getattr(root, name) for name in ROOT}, priors=priors))
+    count = 20_000
+    drawn = [drawn_action(policy_alone, (at + 0.5) / count, temperature=temperature) for at in range(count)]
+    found = np.array([drawn.count(action) for action in root.actions.tolist()]) / count
+    weights = priors ** (1 / temperature)
+    np.testing.assert_allclose(found, weights / weights.sum(), atol=2e-4)
+
+
+ROOT = ("actions", "best_action", "lower", "upper", "visits", "num_simulations")
 
 
 def test_a_temperature_of_0_plays_the_best() -> None:

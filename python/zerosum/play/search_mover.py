@@ -152,7 +152,8 @@ def chosen_action(root: Root, contestant: SearchContestant, *, seed: int, game: 
         assert action is not None, "a running game has a move"
         return action
     number = uniform(seed, game, ply, "sampled move")
-    shares = root.visit_policy().cumsum()
+    # A single simulation tells no shares: the policy alone plays.
+    shares = (root.visit_policy() if root.num_simulations > 1 else root.priors).cumsum()
     return int(root.actions[int((shares <= number * shares[-1]).sum())])
 
 

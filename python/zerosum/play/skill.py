@@ -78,7 +78,9 @@ def drawn_action(root: Root, number: float, *, temperature: float, allowed: Sequ
     """The move drawn by a number in [0, 1), in proportion to (N + P)^(1 / temperature); at 0 the best.
 
     N are a move's visits, P its prior: P spreads one further visit over all moves, so that a high temperature can draw
-    any of them. A proven win is always played, a proven loss only if all moves are proven losses.
+    any of them. After a single simulation N says nothing, and the draw is in proportion to P^(1 / temperature): the
+    policy alone, such as that of a network that learned which moves people play. A proven win is always played, a
+    proven loss only if all moves are proven losses.
 
     Args:
         root: A root that was searched.
@@ -94,7 +96,8 @@ def drawn_action(root: Root, number: float, *, temperature: float, allowed: Sequ
     for is_choice in (is_proven & (root.lower > 0), ~(is_proven & (root.upper < 0)), is_allowed):
         if (choice := is_choice & is_allowed).any():
             break
-    logarithms = np.log(root.visits[choice] + np.maximum(root.priors[choice], 1e-6).astype(np.float64))
+    visits = root.visits[choice] if root.num_simulations > 1 else 0
+    logarithms = np.log(visits + np.maximum(root.priors[choice], 1e-6).astype(np.float64))
     shares = np.exp((logarithms - logarithms.max()) / temperature).cumsum()
     return int(root.actions[choice][(shares <= number * shares[-1]).sum()])
 
