@@ -174,7 +174,9 @@ class _PythonPlaces:
         if isinstance(node.func, ast.Name) and node.func.id in _NAMES:
             yield (*self._span(node.func), _NAMES[node.func.id].encode())
         if isinstance(node.func, ast.Attribute) and not (node.args or node.keywords):
-            yield (self._span(node.func.value)[1], end, b"")  # x.call() becomes x
+            # x.call() becomes x; x may stand in brackets, which its span leaves out.
+            name = self._span(node.func)[1] - len(node.func.attr.encode())
+            yield (self._content.rindex(b".", 0, name), end, b"")
         arguments: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
         arguments.sort(key=lambda argument: self._span(argument)[0])
         for before, argument in zip([node.func, *arguments], arguments, strict=False):
