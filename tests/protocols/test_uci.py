@@ -180,9 +180,11 @@ def test_exploration_by_options() -> None:
     engine.tell(
         "setoption name CPuct value 3.25", "setoption name FpuStrategy value ZERO", "setoption name FpuValue value .5"
     )
+    engine.tell("setoption name PolicyTemperature value 1.4")
     engine.ask("go nodes 20")
     config = engine.engine._config
     assert (config.c_init, config.unvisited_value, config.unvisited_reduction) == (3.25, "zero", 0.5)
+    assert config.prior_temperature == 1.4
     assert "expected a number from 0 to 100" in engine.tell("setoption name CPuct value -1")[0]
 
 

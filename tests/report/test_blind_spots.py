@@ -13,7 +13,7 @@ from commands_for_tests import Command
 from games_for_tests import DoubleMove
 from networks_for_tests import save_network
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators import Evaluations, UniformEvaluator
+from zerosum.evaluators import Evaluations, Evaluator, UniformEvaluator
 from zerosum.games import Rules, adopt, make
 from zerosum.games.rules import Leaves
 from zerosum.play.player import Player
@@ -45,8 +45,8 @@ class Knower:
         return Evaluations(leaves, np.array(logits, np.float32), np.array(values, np.float32))
 
 
-def player(game: Rules, evaluator: object) -> Player:
-    return Player(game, evaluator, SearchConfig(root_noise_fraction=0.0), name="a network")  # type: ignore[arg-type]
+def player(game: Rules, evaluator: Evaluator) -> Player:
+    return Player(game, evaluator, SearchConfig(root_noise_fraction=0.0), name="a network")
 
 
 def test_nim_is_solved_by_arithmetic() -> None:

@@ -644,7 +644,7 @@ def test_a_dragged_piece_follows_the_pointer_and_promotes_at_its_square(visit: O
     page.mouse.move(*at["d4"], steps=4)
     assert middle() == pytest.approx(at["d4"], abs=boxes["d4"]["width"] / 6)
     page.mouse.up()
-    assert middle() == pytest.approx(at["a7"], abs=boxes["d4"]["width"] / 6), "that is no move of it"
+    assert middle() == pytest.approx(at["a7"], abs=boxes["d4"]["width"] / 6), "not a legal move"
     page.mouse.move(*at["a7"])
     page.mouse.down()
     page.mouse.move(*at["a8"], steps=4)

@@ -24,7 +24,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,9 +45,6 @@ from zerosum.network.config import NetworkConfig
 from zerosum.network.description import FORMAT_VERSION, Checkpoint, CheckpointInfo
 from zerosum.network.lc0 import is_lc0_file, read_lc0
 from zerosum.network.weights import weight_shapes
-
-if TYPE_CHECKING:
-    pass
 
 _BEST = "best"
 _MOST_LEARNER_SHARE = 8

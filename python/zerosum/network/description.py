@@ -47,7 +47,7 @@ class CheckpointInfo:
     code_version: str
     """The version of zerosum that wrote it."""
     created_at: str
-    """Time of writing, ISO 8601, UTC."""
+    """Time of writing, ISO 8601, UTC; the checksum of a file that another program wrote."""
     training: dict[str, Any] = field(default_factory=dict)
     """Counts of the training (games, positions, evaluations, minutes), for people only."""
     format_version: int = FORMAT_VERSION

@@ -244,7 +244,7 @@ def _network(net: _Message, checksum: str) -> Checkpoint:
         value_hidden=hidden,
         value_head="scalar" if formats.value == 1 else "wdl",
     )
-    training = {"file_of": "Lc0"}
+    training = {"source": "a file of Lc0"}
     step = net.message(5).integer(1)
     info = CheckpointInfo.describe(make(GAME).spec, config, step=step, training=training)
     info = dataclasses.replace(info, created_at=f"sha256 {checksum[:16]}")
@@ -370,7 +370,7 @@ def _numbers(name: str, layer: _Message) -> NDArray[np.float32]:
     if encoding not in (_LINEAR16, _FLOAT16, _BFLOAT16, _FLOAT32):
         raise _UnreadableError(f"{name} has the encoding {encoding}, expected {_LINEAR16} to {_FLOAT32}")
     if len(data) % (4 if encoding == _FLOAT32 else 2):
-        raise _UnreadableError(f"{name} has {len(data):,} bytes, which is no whole number of weights")
+        raise _UnreadableError(f"{name} has {len(data):,} bytes, expected a multiple of a weight's size")
     if encoding == _LINEAR16:
         low, high = layer.real(1), layer.real(2)
         numbers = np.frombuffer(data, "<u2").astype(np.float32) * np.float32((high - low) / 65535) + np.float32(low)

@@ -1,6 +1,6 @@
 """Blind spots: solved positions in which a network alone errs, and what its search makes of them.
 
-A small game is solved here, position by position; of a larger one the solved positions of the package are taken.
+A small game is solved here, position by position. The bundled solved positions stand for a larger one.
 `probe_blind_spots` measures, `BlindSpots.text` is for people.
 """
 
@@ -325,7 +325,7 @@ def _policy(player: Player, states: Sequence[State]) -> tuple[list[int], list[fl
 def _searched(
     player: Player, positions: Sequence[ExactPosition], numbers: Sequence[int], simulations: Sequence[int]
 ) -> dict[int, set[int]]:
-    """By the number of simulations, the positions in which the search keeps the best result."""
+    """Positions in which the search keeps the best result, by the number of simulations."""
     found = {}
     for each in simulations:
         searcher = player.judged_by(player.evaluator, replace(player.config, num_simulations=each))
