@@ -16,7 +16,11 @@ __all__ = [
     "GameSpec",
     "GamesInFlight",
     "Leaves",
+    "DeepeningSearch",
+    "Iteration",
     "LinearEvaluation",
+    "UpdatableNetwork",
+    "DEEPENING_PARTS",
     "OptionSpec",
     "Picture",
     "PlaneSpec",
@@ -41,6 +45,8 @@ UNLIMITED_SIMULATIONS: int
 """Maximum number of simulations of a tree; the budget of a search that a clock or a person ends."""
 MAX_ALPHA_BETA_DEPTH: int
 """Maximum depth of `Game.alpha_beta`, in plies."""
+DEEPENING_PARTS: list[str]
+"""Names of the parts of a `DeepeningSearch` that can be switched off."""
 
 def core_game_names() -> list[str]: ...
 def uniform(seed: int, game: int, ply: int, purpose: str) -> float: ...
@@ -136,6 +142,56 @@ class LinearEvaluation:
     def __new__(
         cls, game: Game, squares: NDArray[np.float32], numbers: NDArray[np.float32], *, bias: float = 0.0
     ) -> LinearEvaluation: ...
+
+@final
+class UpdatableNetwork:
+    def __new__(
+        cls,
+        game: Game,
+        bits: Sequence[tuple[int, int]],
+        numbers: Sequence[tuple[int, int, int, float]],
+        turned: Sequence[int],
+        num_features: int,
+        *,
+        input: NDArray[np.float32],
+        input_bias: NDArray[np.float32],
+        output: NDArray[np.float32],
+        output_bias: float,
+    ) -> UpdatableNetwork: ...
+    def evaluations(self, game: Game, states: Sequence[State]) -> list[int]: ...
+
+@final
+class Iteration:
+    @property
+    def depth(self) -> int: ...
+    @property
+    def line(self) -> list[int]: ...
+    @property
+    def value(self) -> int: ...
+    @property
+    def plies_to_end(self) -> int | None: ...
+    @property
+    def num_nodes(self) -> int: ...
+    @property
+    def is_complete(self) -> bool: ...
+
+@final
+class DeepeningSearch:
+    def __new__(
+        cls,
+        game: Game,
+        evaluation: LinearEvaluation | UpdatableNetwork | None = None,
+        *,
+        parts: Sequence[str] | None = None,
+        piece_values: Sequence[int] = (),
+        table_entries: int = 1048576,
+        disturbance: float = 0.0,
+        seed: int = 0,
+    ) -> DeepeningSearch: ...
+    def begin(self, state: State, allowed: Sequence[int] | None = None) -> None: ...
+    def deepen(self, *, nodes: int | None = None, seconds: float | None = None) -> Iteration | None: ...
+    def stop(self) -> None: ...
+    def clear(self) -> None: ...
 
 @final
 class AlphaBeta:

@@ -111,8 +111,8 @@ impl LinearEvaluation {
 }
 
 /// Bytes and numbers of an encoding that need no allocation.
-const NUM_STACK_BYTES: usize = 512;
-const NUM_STACK_NUMBERS: usize = 64;
+pub(crate) const NUM_STACK_BYTES: usize = 512;
+pub(crate) const NUM_STACK_NUMBERS: usize = 64;
 /// Units of a weight of 1: sums of integers do not depend on their order.
 const UNITS: f32 = 16384.0;
 /// Largest weight of a square: the sum over a full board fits.
@@ -121,18 +121,23 @@ const MAX_WEIGHT: f32 = 256.0;
 impl<G: Game> Evaluation<G> for LinearEvaluation {
     #[inline]
     fn evaluate(&self, game: &G, state: &G::State) -> f32 {
-        let (num_bytes, num_numbers) = (self.squares.len() / 8, self.numbers.len());
-        let sum = if num_bytes <= NUM_STACK_BYTES && num_numbers <= NUM_STACK_NUMBERS {
-            let (mut bits, mut numbers) = ([0; NUM_STACK_BYTES], [0.0; NUM_STACK_NUMBERS]);
-            self.encode_and_sum(game, state, &mut bits[..num_bytes], &mut numbers[..num_numbers])
-        } else {
-            self.encode_and_sum(game, state, &mut vec![0; num_bytes], &mut vec![0.0; num_numbers])
-        };
-        sum * game.player(state).sign()
+        self.for_mover(game, state) * game.player(state).sign()
     }
 }
 
 impl LinearEvaluation {
+    /// The evaluation of a position for its player to move.
+    #[inline]
+    pub fn for_mover<G: Game>(&self, game: &G, state: &G::State) -> f32 {
+        let (num_bytes, num_numbers) = (self.squares.len() / 8, self.numbers.len());
+        if num_bytes <= NUM_STACK_BYTES && num_numbers <= NUM_STACK_NUMBERS {
+            let (mut bits, mut numbers) = ([0; NUM_STACK_BYTES], [0.0; NUM_STACK_NUMBERS]);
+            self.encode_and_sum(game, state, &mut bits[..num_bytes], &mut numbers[..num_numbers])
+        } else {
+            self.encode_and_sum(game, state, &mut vec![0; num_bytes], &mut vec![0.0; num_numbers])
+        }
+    }
+
     #[inline]
     fn encode_and_sum<G: Game>(&self, game: &G, state: &G::State, bits: &mut [u8], numbers: &mut [f32]) -> f32 {
         game.encode(state, &mut Planes::new(&mut bits[..self.num_bytes], numbers, self.bytes_per_plane));

@@ -431,6 +431,47 @@ pub trait Game: Send + Sync + 'static {
         None
     }
 
+    /// The identity of a position for the table of [`deepening`](crate::deepening), which does not use it after a repetition: as
+    /// [`Self::position_key`], and also for games in which a repetition may lose.
+    #[inline]
+    fn table_key(&self, state: &Self::State) -> Option<PositionKey> {
+        self.position_key(state)
+    }
+
+    /// True if [`Self::tactics`] may be anything but `None`.
+    #[inline]
+    fn has_tactics(&self) -> bool {
+        false
+    }
+
+    /// What a legal action takes, if it takes or promotes a piece: such moves are searched on where a position would otherwise
+    /// be evaluated in the middle of an exchange. `None` for all other moves, which are quiet.
+    #[inline]
+    fn tactics(&self, _state: &Self::State, _action: Action) -> Option<Tactics> {
+        None
+    }
+
+    /// True if the player to move must answer a threat to end the game at once (a check).
+    #[inline]
+    fn is_check(&self, _state: &Self::State) -> bool {
+        false
+    }
+
+    /// The position if the player to move could pass, for the null moves of [`deepening`](crate::deepening); `None` where a
+    /// pass is impossible, as in check, or may be better than any move.
+    #[inline]
+    fn passed(&self, _state: &Self::State) -> Option<Self::State> {
+        None
+    }
+
+    /// What an action wins for its player by captures on its target square, each side taking with its least valuable piece and
+    /// stopping when that is better (static exchange evaluation); `values` by kind as in [`Tactics`]. `None` if the game does
+    /// not tell.
+    #[inline]
+    fn exchange(&self, _state: &Self::State, _action: Action, _values: &[i32]) -> Option<i32> {
+        None
+    }
+
     /// Number of positions that a game may begin with (960 in Chess960); [`Self::initial_state`] is one of them.
     fn num_starts(&self) -> u32 {
         1
@@ -481,6 +522,17 @@ pub trait Game: Send + Sync + 'static {
     }
 }
 
+/// What a tactical move does. Kinds of pieces are numbered in the order of their planes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tactics {
+    /// The kind that moves.
+    pub moved: u8,
+    /// The kind that is taken.
+    pub taken: Option<u8>,
+    /// True if the piece becomes another.
+    pub promotes: bool,
+}
+
 /// The identity of a position, without its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PositionKey {
@@ -488,6 +540,13 @@ pub struct PositionKey {
     pub key: u64,
     /// Plies until a counter ends the game, at least, if no move resets it; an end of another kind on the last of them counts.
     pub plies_left: u32,
+}
+
+impl PositionKey {
+    /// The identity of a position whose game no counter ends.
+    pub const fn of(key: u64) -> Self {
+        Self { key, plies_left: u32::MAX }
+    }
 }
 
 /// The action of a text or, if there is none, the only action of the text in other upper and lower case.

@@ -21,6 +21,7 @@
 //! ```
 
 pub mod alpha_beta;
+pub mod deepening;
 pub mod erased;
 pub mod error;
 pub mod evaluation;
@@ -36,6 +37,7 @@ pub mod proof;
 pub mod random;
 pub mod search;
 pub mod selfplay;
+pub mod updatable;
 
 pub use error::UsageError;
 pub use game::{Action, Description, Game, GameSpec, Outcome, Planes, Position};

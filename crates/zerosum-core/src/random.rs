@@ -40,7 +40,7 @@ impl RandomStream {
     }
 
     /// A standard normal number (Box-Muller).
-    fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.uniform()));
         radius * libm::cos(std::f64::consts::TAU * self.uniform())
     }

@@ -10,6 +10,7 @@
     rustdoc::invalid_html_tags
 )]
 
+mod deepening;
 mod failure;
 mod game;
 mod games_in_flight;
@@ -76,11 +77,15 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("MIN_TREE_KIB", zerosum_core::search::MIN_TREE_KIB)?;
     module.add("UNLIMITED_SIMULATIONS", zerosum_core::search::UNLIMITED_SIMULATIONS)?;
+    module.add("DEEPENING_PARTS", zerosum_core::deepening::PART_NAMES.to_vec())?;
     module.add("MAX_ALPHA_BETA_DEPTH", zerosum_core::alpha_beta::MAX_DEPTH)?;
     module.add_class::<game::AlphaBeta>()?;
     module.add_class::<spec::Description>()?;
     module.add_class::<game::Game>()?;
     module.add_class::<game::LinearEvaluation>()?;
+    module.add_class::<deepening::UpdatableNetwork>()?;
+    module.add_class::<deepening::DeepeningSearch>()?;
+    module.add_class::<deepening::Iteration>()?;
     module.add_class::<spec::GameSpec>()?;
     module.add_class::<spec::OptionSpec>()?;
     module.add_class::<picture::Picture>()?;

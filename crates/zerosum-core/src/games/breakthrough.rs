@@ -13,8 +13,8 @@
 use super::CoreGame;
 use super::options::Options;
 use super::rows::{parse_stones, write_stones};
-use super::squares::set_bits;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
+use super::squares::{mixed, set_bits};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey, Tactics};
 use crate::picture::{Grid, Picture, letters, numbers_from_top};
 use crate::player::Player;
 
@@ -203,6 +203,33 @@ impl Game for Breakthrough {
                     .into(),
             material: "Pieces.".into(),
         }
+    }
+
+    #[inline]
+    fn table_key(&self, state: &State) -> Option<PositionKey> {
+        Some(PositionKey::of(mixed([state.own, state.opponent], state.player)))
+    }
+
+    #[inline]
+    fn has_tactics(&self) -> bool {
+        true
+    }
+
+    /// Captures, and steps to the row before the last: the next one wins.
+    #[inline]
+    fn tactics(&self, state: &State, action: Action) -> Option<Tactics> {
+        let squares = self.size * self.size;
+        let (plane, row, column) =
+            (usize::from(action) / squares, usize::from(action) % squares / self.size, usize::from(action) % self.size);
+        let target = (row * DOWN + column).wrapping_add_signed(STEPS[plane] - DOWN as isize);
+        let is_capture = state.opponent >> target & 1 == 1;
+        (is_capture || row <= 2).then(|| Tactics { moved: 0, taken: is_capture.then_some(0), promotes: row <= 2 })
+    }
+
+    #[inline]
+    fn passed(&self, state: &State) -> Option<State> {
+        let [own, opponent] = [state.opponent, state.own].map(|pieces| self.flip(pieces));
+        Some(State { own, opponent, player: state.player.opponent() })
     }
 
     fn material(&self, state: &State) -> f32 {

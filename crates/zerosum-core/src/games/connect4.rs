@@ -12,7 +12,8 @@
 use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
+use super::squares::mixed;
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey};
 use crate::picture::{Grid, Picture};
 use crate::player::Player;
 
@@ -87,6 +88,11 @@ impl Game for ConnectFour {
     #[inline]
     fn player(&self, state: &State) -> Player {
         state.player
+    }
+
+    #[inline]
+    fn table_key(&self, state: &State) -> Option<PositionKey> {
+        Some(PositionKey::of(mixed([state.own, state.opponent], state.player)))
     }
 
     #[inline]

@@ -9,8 +9,8 @@
 use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
-use super::squares::{LargeSquareSet, MAX_SIDE};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
+use super::squares::{LargeSquareSet, MAX_SIDE, mixed};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey};
 use crate::picture::{Grid, Picture, letters, numbers_from_top};
 use crate::player::Player;
 
@@ -105,6 +105,17 @@ impl Game for Gomoku {
     #[inline]
     fn player(&self, state: &State) -> Player {
         state.player
+    }
+
+    #[inline]
+    fn table_key(&self, state: &State) -> Option<PositionKey> {
+        Some(PositionKey::of(mixed(state.stones.iter().flat_map(|stones| stones.0), state.player)))
+    }
+
+    /// A stone more is never worse.
+    #[inline]
+    fn passed(&self, state: &State) -> Option<State> {
+        Some(State { player: state.player.opponent(), ..*state })
     }
 
     #[inline]

@@ -15,8 +15,8 @@
 use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
-use super::squares::{LargeSquareSet, MAX_SIDE};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes};
+use super::squares::{LargeSquareSet, MAX_SIDE, mixed};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, PositionKey};
 use crate::picture::{Grid, Picture, letters};
 use crate::player::Player;
 
@@ -157,6 +157,17 @@ impl Game for Hex {
     #[inline]
     fn player(&self, state: &State) -> Player {
         state.player
+    }
+
+    #[inline]
+    fn table_key(&self, state: &State) -> Option<PositionKey> {
+        Some(PositionKey::of(mixed(state.views[0].iter().flat_map(|stones| stones.0), state.player)))
+    }
+
+    /// A stone more is never worse.
+    #[inline]
+    fn passed(&self, state: &State) -> Option<State> {
+        (!self.has_swap).then(|| State { player: state.player.opponent(), ..*state })
     }
 
     #[inline]

@@ -11,7 +11,8 @@
 use super::CoreGame;
 use super::options::Options;
 use super::rows::{counted, parse_side};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
+use super::squares::mixed;
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey};
 use crate::picture::{Grid, Picture, Piece};
 use crate::player::Player;
 
@@ -80,6 +81,11 @@ impl Game for Nim {
     #[inline]
     fn player(&self, state: &State) -> Player {
         state.player
+    }
+
+    #[inline]
+    fn table_key(&self, state: &State) -> Option<PositionKey> {
+        Some(PositionKey::of(mixed(state.heaps.chunks_exact(8).map(|heaps| u64::from_le_bytes(heaps.try_into().expect("eight heaps"))), state.player)))
     }
 
     #[inline]

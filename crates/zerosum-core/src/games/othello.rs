@@ -9,8 +9,8 @@
 use super::CoreGame;
 use super::options::Options;
 use super::rows::{parse_stones, write_stones};
-use super::squares::set_bits;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
+use super::squares::{mixed, set_bits};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey};
 use crate::picture::{Grid, Picture, letters};
 use crate::player::Player;
 
@@ -125,6 +125,11 @@ impl Game for Othello {
     #[inline]
     fn player(&self, state: &State) -> Player {
         state.player
+    }
+
+    #[inline]
+    fn table_key(&self, state: &State) -> Option<PositionKey> {
+        Some(PositionKey::of(mixed([state.own, state.opponent], state.player)))
     }
 
     #[inline]

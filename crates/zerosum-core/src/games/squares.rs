@@ -2,6 +2,9 @@
 
 use std::ops::{BitAnd, BitOr, Not};
 
+use crate::player::Player;
+use crate::random::mix;
+
 /// The set bits of a word, ascending.
 #[inline]
 pub fn set_bits(mut word: u64) -> impl Iterator<Item = usize> {
@@ -10,6 +13,12 @@ pub fn set_bits(mut word: u64) -> impl Iterator<Item = usize> {
         word &= word.wrapping_sub(1);
         bit
     })
+}
+
+/// A hash of a position's words and its player to move.
+#[inline]
+pub fn mixed(words: impl IntoIterator<Item = u64>, player: Player) -> u64 {
+    words.into_iter().fold(mix(player as u64 + 1), |hash, word| mix(hash ^ word).wrapping_add(word))
 }
 
 /// A set of squares of a board of up to 64 `W` squares; bit i of word j is square 64 j + i, row by row from the top left.

@@ -10,7 +10,8 @@
 use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
+use super::squares::mixed;
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey};
 use crate::picture::{Grid, Picture, letters, numbers_from_top};
 use crate::player::Player;
 
@@ -80,6 +81,11 @@ impl Game for TicTacToe {
 
     fn player(&self, state: &State) -> Player {
         state.player
+    }
+
+    #[inline]
+    fn table_key(&self, state: &State) -> Option<PositionKey> {
+        Some(PositionKey::of(mixed([state.own.into(), state.opponent.into()], state.player)))
     }
 
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {

@@ -6,6 +6,7 @@
 
 mod description;
 mod encoding;
+mod exchange;
 mod fen;
 mod notation;
 mod pieces;
@@ -19,7 +20,7 @@ use super::fide::{self, MAX_HALFMOVES, MAX_REPETITIONS, PIECE_VALUES};
 use super::history::{History, MAX_HISTORY};
 use super::options::Options;
 use super::policy::Policy;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey, Tactics};
 use crate::picture::Picture;
 use crate::player::Player;
 
@@ -197,6 +198,40 @@ impl Game for Chess {
 
     fn position_key(&self, state: &State) -> Option<PositionKey> {
         Some(PositionKey { key: key(&state.board), plies_left: MAX_HALFMOVES.saturating_sub(state.halfmoves) })
+    }
+
+    #[inline]
+    fn has_tactics(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn tactics(&self, state: &State, action: Action) -> Option<Tactics> {
+        exchange::tactics(&state.board, encoding::move_of(&state.board, self.encoding, self.policy, action))
+    }
+
+    #[inline]
+    fn exchange(&self, state: &State, action: Action, values: &[i32]) -> Option<i32> {
+        let chosen = encoding::move_of(&state.board, self.encoding, self.policy, action);
+        Some(exchange::static_exchange(&state.board, chosen, values))
+    }
+
+    #[inline]
+    fn is_check(&self, state: &State) -> bool {
+        !state.board.checkers().is_empty()
+    }
+
+    /// With pawns only, a pass may be better than any move.
+    fn passed(&self, state: &State) -> Option<State> {
+        let board = &state.board;
+        let officers = board.colors(board.side_to_move()) & !(board.pieces(Piece::Pawn) | board.pieces(Piece::King));
+        let board = if officers.is_empty() { None } else { board.null_move() }?;
+        let mut passed = state.clone();
+        passed.plies += 1;
+        passed.halfmoves += 1;
+        passed.history.push(Pieces::of(&board), key(&board), MAX_REPETITIONS);
+        passed.board = board;
+        Some(passed)
     }
 
     fn num_starts(&self) -> u32 {

@@ -6,7 +6,7 @@ use self::board::{Board, MoveMasks, NUM_SQUARES, SIDE, squares};
 use super::CoreGame;
 use super::history::{self, CheckCounts, History, MAX_HISTORY};
 use super::options::Options;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, PositionKey, find_action};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, PositionKey, Tactics, find_action};
 use crate::picture::Picture;
 use crate::player::Player;
 
@@ -28,6 +28,9 @@ pub trait PieceRules: Copy {
 
     /// The board after a legal action, seen by the same side.
     fn after(&self, action: usize) -> Self;
+
+    /// The squares that a legal action leaves and reaches, and whether the piece becomes another; `None` for a drop.
+    fn step_of(&self, action: usize) -> Option<(usize, usize, bool)>;
 
     /// True if no position before a legal action can occur after it.
     fn is_irreversible(&self, _action: usize) -> bool {
@@ -300,6 +303,46 @@ where
         // Where repetition may lose, the future depends on more than the position.
         let limit = Board::NO_PROGRESS_SCALE? as u32;
         Some(PositionKey { key: state.board().key(state.player), plies_left: limit.saturating_sub(state.halfmoves) })
+    }
+
+    #[inline]
+    fn table_key(&self, state: &Self::State) -> Option<PositionKey> {
+        self.position_key(state).or_else(|| Some(PositionKey::of(state.board().key(state.player))))
+    }
+
+    #[inline]
+    fn has_tactics(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn tactics(&self, state: &Self::State, action: Action) -> Option<Tactics> {
+        let board = state.board();
+        let (from, to, promotes) = board.step_of(action.into())?;
+        let is_capture = board.opponent >> to & 1 == 1;
+        (is_capture || promotes).then(|| Tactics {
+            moved: board.kind_on(from) as u8,
+            taken: is_capture.then(|| board.kind_on(to) as u8),
+            promotes,
+        })
+    }
+
+    #[inline]
+    fn is_check(&self, state: &Self::State) -> bool {
+        state.masks.is_check
+    }
+
+    /// With drops there is always a useful move; without, a pass may be better than any.
+    fn passed(&self, state: &Self::State) -> Option<Self::State> {
+        if !TURNS || state.masks.is_check {
+            return None;
+        }
+        let (board, player) = (state.board().opposite(), state.player.opponent());
+        let mut passed = State { player, masks: board.masks(), plies: state.plies + 1, ..state.clone() };
+        passed.halfmoves += 1;
+        passed.checks.push(state.player, false);
+        passed.history.push(board, board.key(player), Board::MAX_REPETITIONS);
+        Some(passed)
     }
 
     fn position_text(&self, state: &Self::State) -> Option<String> {

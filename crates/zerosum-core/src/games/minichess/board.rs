@@ -168,6 +168,12 @@ impl PieceRules for Board {
     }
 
     #[inline]
+    fn step_of(&self, action: usize) -> Option<(usize, usize, bool)> {
+        let (plane, from) = (action / NUM_SQUARES, action % NUM_SQUARES);
+        Some((from, target(plane, from), self.kind_after(action) != self.kind_on(from)))
+    }
+
+    #[inline]
     fn after(&self, action: usize) -> Self {
         let mut board = *self;
         let (plane, from) = (action / NUM_SQUARES, action % NUM_SQUARES);

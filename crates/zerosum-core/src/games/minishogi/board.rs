@@ -172,6 +172,12 @@ impl PieceRules for Board {
     }
 
     #[inline]
+    fn step_of(&self, action: usize) -> Option<(usize, usize, bool)> {
+        let (plane, from) = (action / NUM_SQUARES, action % NUM_SQUARES);
+        (plane < FIRST_DROP).then(|| (from, target(plane, from), plane >= FIRST_DROP / 2))
+    }
+
+    #[inline]
     fn after(&self, action: usize) -> Self {
         let mut board = *self;
         let (plane, square) = (action / NUM_SQUARES, action % NUM_SQUARES);

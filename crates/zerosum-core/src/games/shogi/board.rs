@@ -350,6 +350,16 @@ impl Board {
         PlayedMove { chosen, undo: self.0.do_move(chosen) }
     }
 
+    /// The position with the other side to move; `None` in check.
+    pub fn passed(&self) -> Option<Self> {
+        if self.is_in_check() {
+            return None;
+        }
+        let mut setup = self.setup(0);
+        setup.player = self.player().opponent();
+        Some(Self::new(&setup))
+    }
+
     /// Takes the latest move back.
     #[inline]
     pub fn take_back(&mut self, played: PlayedMove) {

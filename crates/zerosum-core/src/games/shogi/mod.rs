@@ -16,7 +16,7 @@ use super::CoreGame;
 use super::history::{CheckCounts, History, MAX_HISTORY};
 use super::options::Options;
 use super::policy::Policy;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes};
+use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey, Tactics};
 use crate::picture::Picture;
 use crate::player::Player;
 
@@ -201,6 +201,42 @@ impl Game for Shogi {
 
     fn num_repetitions(&self, state: &State) -> u32 {
         state.history.repetitions().into()
+    }
+
+    #[inline]
+    fn table_key(&self, state: &State) -> Option<PositionKey> {
+        Some(PositionKey::of(state.board.key()))
+    }
+
+    #[inline]
+    fn has_tactics(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn tactics(&self, state: &State, action: Action) -> Option<Tactics> {
+        let Move::Normal { from, to, promotes } = self.move_of(state, action) else { return None };
+        let taken = state.board.piece_on(to);
+        (promotes || taken.is_some()).then(|| Tactics {
+            moved: state.board.piece_on(from).expect("a legal move has a piece").kind as u8,
+            taken: taken.map(|piece| piece.kind as u8),
+            promotes,
+        })
+    }
+
+    #[inline]
+    fn is_check(&self, state: &State) -> bool {
+        state.board.is_in_check()
+    }
+
+    fn passed(&self, state: &State) -> Option<State> {
+        let board = state.board.passed()?;
+        let mut passed = state.clone();
+        passed.checks.push(state.board.player(), false);
+        passed.history.push(None, board.key(), MAX_REPETITIONS);
+        passed.plies += 1;
+        passed.board = board;
+        Some(passed)
     }
 
     #[inline]

@@ -1,0 +1,380 @@
+//! Alpha-beta search for play: iterative deepening to a depth, a number of nodes or a time, with any evaluation.
+//!
+//! The search is the principal variation search of chess programs (Marsland 1986): the first move of a node is searched with
+//! the whole window, the others are only shown to be no better. What makes it fast is in [`Parts`], each a switch. A game says
+//! which moves are [tactical](Game::tactics), when a side is [in check](Game::is_check) and what a [pass](Game::passed) leaves;
+//! a game that says nothing is searched all the same. [`descent`] has the search below the root, [`table`] the transposition
+//! table, [`order`] the order of moves.
+//!
+//! Values are for the player to move, in hundredths of the evaluation's unit. A result outweighs any evaluation, an early win
+//! is better than a late one.
+
+mod descent;
+mod order;
+mod table;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use self::descent::Descent;
+use self::order::Order;
+use self::table::Table;
+pub(crate) use self::order::DEFAULT_VALUE;
+use crate::error::UsageError;
+use crate::evaluation::{LinearEvaluation, Material};
+use crate::game::{Action, Game, Position};
+use crate::updatable::Accumulators;
+
+/// Largest depth of an iteration, in plies.
+pub const MAX_DEPTH: u32 = 100;
+/// Largest distance from the root, with extensions and quiescence.
+pub(crate) const MAX_HEIGHT: usize = 160;
+/// The value of a win at once; a win in n plies is worth n less.
+pub const WIN: i32 = 1_000_000;
+/// The value of a result between a draw and a win is this times the result.
+const FRACTION: i32 = 500_000;
+/// Evaluations lie between minus this and this.
+pub const MAX_EVALUATION: i32 = 100_000;
+/// Nodes between two looks at the clock.
+const CLOCK_INTERVAL: u64 = 1024;
+
+/// The parts of the search that are switched on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // each is a switch of its own
+pub struct Parts {
+    /// Transposition table: positions that other move orders reached are not searched again.
+    pub table: bool,
+    /// Each iteration first expects a value near that of the one before.
+    pub aspiration: bool,
+    /// Quiet moves that refuted others at the same distance from the root come early.
+    pub killers: bool,
+    /// Quiet moves that refuted others anywhere in the tree come early.
+    pub history: bool,
+    /// Late quiet moves are searched less deeply first.
+    pub reductions: bool,
+    /// Tactical moves are searched on beyond the depth.
+    pub quiescence: bool,
+    /// A node is cut off if the opponent could move twice and not repair it.
+    pub null_move: bool,
+    /// Nodes near the leaves are cut off, and quiet moves left out, whose evaluation is far outside of the window.
+    pub futility: bool,
+    /// A check is searched a ply deeper.
+    pub extensions: bool,
+    /// Exchanges that lose material come last, and are left out of the quiescence search.
+    pub exchanges: bool,
+}
+
+/// Names of the parts, in the order of [`Parts::set`].
+pub const PART_NAMES: [&str; 10] = [
+    "table",
+    "aspiration",
+    "killers",
+    "history",
+    "reductions",
+    "quiescence",
+    "null_move",
+    "futility",
+    "extensions",
+    "exchanges",
+];
+
+impl Default for Parts {
+    fn default() -> Self {
+        let mut parts = Self::NONE;
+        for name in PART_NAMES {
+            *parts.switch(name).expect("a name of the list") = true;
+        }
+        parts
+    }
+}
+
+impl Parts {
+    /// Plain alpha-beta with iterative deepening.
+    pub const NONE: Self = Self {
+        table: false,
+        aspiration: false,
+        killers: false,
+        history: false,
+        reductions: false,
+        quiescence: false,
+        null_move: false,
+        futility: false,
+        extensions: false,
+        exchanges: false,
+    };
+
+    /// The switch with this name.
+    pub fn switch(&mut self, name: &str) -> Option<&mut bool> {
+        Some(match name {
+            "table" => &mut self.table,
+            "aspiration" => &mut self.aspiration,
+            "killers" => &mut self.killers,
+            "history" => &mut self.history,
+            "reductions" => &mut self.reductions,
+            "quiescence" => &mut self.quiescence,
+            "null_move" => &mut self.null_move,
+            "futility" => &mut self.futility,
+            "extensions" => &mut self.extensions,
+            "exchanges" => &mut self.exchanges,
+            _ => return None,
+        })
+    }
+}
+
+/// An evaluation that follows a line of positions: what it has computed for one position may serve the next.
+pub trait LineEvaluation<G: Game>: Send {
+    /// Another root: nothing is known of any position.
+    fn begin(&mut self) {}
+
+    /// A move led to another position at this height.
+    fn enter(&mut self, _height: usize) {}
+
+    /// The evaluation of the position at `height`, for the player to move, in hundredths.
+    fn evaluate(&mut self, game: &G, state: &G::State, height: usize) -> i32;
+}
+
+impl<G: Game> LineEvaluation<G> for Material {
+    #[inline]
+    fn evaluate(&mut self, game: &G, state: &G::State, _height: usize) -> i32 {
+        hundredths(game.material(state) * game.player(state).sign())
+    }
+}
+
+impl<G: Game> LineEvaluation<G> for Arc<LinearEvaluation> {
+    #[inline]
+    fn evaluate(&mut self, game: &G, state: &G::State, _height: usize) -> i32 {
+        hundredths(self.for_mover(game, state))
+    }
+}
+
+/// An evaluation that changes each position's value by a fixed amount, which is a function of the position alone: both sides of
+/// an experiment see the same wrong values. Normally distributed, in hundredths of the evaluation's unit.
+struct Disturbed<E> {
+    inner: E,
+    deviation: f32,
+    seed: u64,
+}
+
+impl<G: Game, E: LineEvaluation<G>> LineEvaluation<G> for Disturbed<E> {
+    fn begin(&mut self) {
+        self.inner.begin();
+    }
+
+    fn enter(&mut self, height: usize) {
+        self.inner.enter(height);
+    }
+
+    fn evaluate(&mut self, game: &G, state: &G::State, height: usize) -> i32 {
+        let key = game.table_key(state).map_or(0, |key| key.key);
+        let normal = crate::random::RandomStream::new(self.seed, key, 0, "disturbed evaluation").normal() as f32;
+        self.inner.evaluate(game, state, height) + (normal * self.deviation * 100.0).round() as i32
+    }
+}
+
+/// An evaluation as a whole number of hundredths, within its bounds.
+#[inline]
+fn hundredths(evaluation: f32) -> i32 {
+    ((evaluation * 100.0).round() as i32).clamp(-MAX_EVALUATION, MAX_EVALUATION)
+}
+
+/// What a search evaluates positions by.
+#[derive(Clone, Debug)]
+pub enum AnyEvaluation {
+    /// The material that the game counts.
+    Material,
+    /// A weighted sum of the game's planes.
+    Linear(Arc<LinearEvaluation>),
+    /// An efficiently updatable network.
+    Updatable(Arc<crate::updatable::Network>),
+}
+
+/// The settings of a search.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The evaluation.
+    pub evaluation: AnyEvaluation,
+    /// Standard deviation of a fixed error of each position's evaluation, in its unit; 0 for none.
+    pub disturbance: f32,
+    /// Key of these errors.
+    pub seed: u64,
+    /// The switches.
+    pub parts: Parts,
+    /// Values of the kinds of pieces in hundredths, in the order of [`crate::game::Tactics`]. A kind without one is worth 100.
+    pub piece_values: Vec<i32>,
+    /// Positions in the table, at most.
+    pub table_entries: usize,
+}
+
+/// When an iteration stops before its end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limit {
+    /// Nodes since [`Deepening::begin`].
+    pub nodes: Option<u64>,
+    /// Time since the call.
+    pub time: Option<Duration>,
+}
+
+/// What an iteration has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Iteration {
+    /// Its depth in plies.
+    pub depth: u32,
+    /// The best line, at least one move.
+    pub line: Vec<Action>,
+    /// The value of the root for its player to move.
+    pub value: i32,
+    /// Nodes since [`Deepening::begin`].
+    pub num_nodes: u64,
+    /// True if the iteration was finished.
+    pub is_complete: bool,
+}
+
+impl Iteration {
+    /// Plies to a decided end, if the line leads to one: positive for a win, negative for a loss.
+    pub fn plies_to_end(&self) -> Option<i32> {
+        plies_to_end(self.value)
+    }
+}
+
+/// See [`Iteration::plies_to_end`].
+fn plies_to_end(value: i32) -> Option<i32> {
+    let plies = WIN - value.abs();
+    (plies <= MAX_HEIGHT as i32).then(|| if value > 0 { plies } else { -plies })
+}
+
+/// A search that is deepened a ply at a time. Its table outlives the root; equal calls since [`Self::clear`] have equal answers.
+pub struct Deepening<G: Game> {
+    game: Arc<G>,
+    evaluation: Box<dyn LineEvaluation<G>>,
+    parts: Parts,
+    piece_values: Vec<i32>,
+    table: Table,
+    order: Order,
+    root: Option<Root<G>>,
+    stop: Arc<AtomicBool>,
+}
+
+struct Root<G: Game> {
+    position: Position<G::State>,
+    /// Legal moves, the best of the iteration before first.
+    actions: Vec<Action>,
+    depth: u32,
+    value: i32,
+    num_nodes: u64,
+}
+
+impl<G: Game> Deepening<G> {
+    /// A search without a root.
+    ///
+    /// # Errors
+    /// A sentence, if the evaluation is of another game.
+    pub fn new(game: Arc<G>, settings: Settings) -> Result<Self, UsageError> {
+        let evaluation: Box<dyn LineEvaluation<G>> = match settings.evaluation {
+            AnyEvaluation::Material => disturbed(Material, settings.disturbance, settings.seed),
+            AnyEvaluation::Linear(linear) => {
+                linear.require_game(game.spec())?;
+                disturbed(linear, settings.disturbance, settings.seed)
+            }
+            AnyEvaluation::Updatable(network) => {
+                network.require_game(game.spec())?;
+                disturbed(Accumulators::new(network), settings.disturbance, settings.seed)
+            }
+        };
+        Ok(Self {
+            order: Order::new(game.spec().num_actions()),
+            table: Table::new(settings.table_entries),
+            game,
+            evaluation,
+            parts: settings.parts,
+            piece_values: settings.piece_values,
+            root: None,
+            stop: Arc::default(),
+        })
+    }
+
+    /// Forgets all positions.
+    pub fn clear(&mut self) {
+        self.table.clear();
+        self.order.clear();
+    }
+
+    /// A flag that ends the iteration under way, for other threads.
+    pub fn stop_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
+    /// Takes a position as the root. With `allowed`, only these moves are considered there. Soft endings end the game below
+    /// the root.
+    ///
+    /// # Errors
+    /// A sentence, if no move is left.
+    pub fn begin(&mut self, position: Position<G::State>, allowed: Option<&[Action]>) -> Result<(), UsageError> {
+        let mut actions = position.legal_actions(&*self.game, true);
+        if actions.is_empty() {
+            return Err(UsageError("the game is over, there is nothing to search in".into()));
+        }
+        if let Some(allowed) = allowed {
+            actions.retain(|action| allowed.contains(action));
+            if actions.is_empty() {
+                return Err(UsageError(format!("none of the moves {allowed:?} is legal here")));
+            }
+        }
+        self.table.age();
+        self.order.begin();
+        self.stop.store(false, Ordering::Relaxed);
+        self.root = Some(Root { position, actions, depth: 0, value: 0, num_nodes: 0 });
+        Ok(())
+    }
+
+    /// Searches the root a ply deeper. `None` if it was stopped before any move was searched, or the depth is the largest.
+    /// `check_interrupt` is called now and then; it may unwind.
+    ///
+    /// # Errors
+    /// A sentence, if there is no root.
+    pub fn deepen(&mut self, limit: Limit, check_interrupt: &dyn Fn()) -> Result<Option<Iteration>, UsageError> {
+        let Some(root) = &mut self.root else { return Err(UsageError("the search has no position: begin one".into())) };
+        if root.depth == MAX_DEPTH {
+            return Ok(None);
+        }
+        root.depth += 1;
+        let deadline = limit.time.map(|time| Instant::now() + time);
+        self.evaluation.begin();
+        let mut descent = Descent::new(
+            &*self.game,
+            &mut *self.evaluation,
+            self.parts,
+            &self.piece_values,
+            &mut self.table,
+            &mut self.order,
+            root.position.clone(),
+            descent::Clock {
+                most_nodes: limit.nodes.unwrap_or(u64::MAX),
+                deadline,
+                stop: &self.stop,
+                check_interrupt,
+                num_nodes: root.num_nodes,
+            },
+        );
+        let found = descent.root(root.depth as i32, &mut root.actions, root.value);
+        root.num_nodes = descent.num_nodes();
+        let Some(found) = found else { return Ok(None) };
+        root.value = found.value;
+        Ok(Some(Iteration {
+            depth: root.depth,
+            line: found.line,
+            value: found.value,
+            num_nodes: root.num_nodes,
+            is_complete: found.is_complete,
+        }))
+    }
+
+    /// The search's game.
+    pub fn game(&self) -> &Arc<G> {
+        &self.game
+    }
+}
+
+fn disturbed<G: Game, E: LineEvaluation<G> + 'static>(inner: E, deviation: f32, seed: u64) -> Box<dyn LineEvaluation<G>> {
+    if deviation > 0.0 { Box::new(Disturbed { inner, deviation, seed }) } else { Box::new(inner) }
+}

@@ -1,0 +1,38 @@
+//! Deepening searches.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use super::position::AnyState;
+use crate::deepening::{Deepening, Iteration, Limit};
+use crate::error::UsageError;
+use crate::game::{Action, Game};
+
+/// [`Deepening`] with the game's type hidden. Methods and errors are those of [`Deepening`]; in addition [`Self::begin`] refuses
+/// states of other games.
+#[allow(missing_docs, clippy::missing_errors_doc)]
+pub trait AnyDeepening: Send {
+    fn begin(&mut self, state: &AnyState, allowed: Option<&[Action]>) -> Result<(), UsageError>;
+    fn deepen(&mut self, limit: Limit, check_interrupt: &dyn Fn()) -> Result<Option<Iteration>, UsageError>;
+    fn clear(&mut self);
+    fn stop_flag(&self) -> Arc<AtomicBool>;
+}
+
+impl<G: Game> AnyDeepening for Deepening<G> {
+    fn begin(&mut self, state: &AnyState, allowed: Option<&[Action]>) -> Result<(), UsageError> {
+        let position = state.read(self.game())?.clone();
+        Self::begin(self, position, allowed)
+    }
+
+    fn deepen(&mut self, limit: Limit, check_interrupt: &dyn Fn()) -> Result<Option<Iteration>, UsageError> {
+        Self::deepen(self, limit, check_interrupt)
+    }
+
+    fn clear(&mut self) {
+        Self::clear(self);
+    }
+
+    fn stop_flag(&self) -> Arc<AtomicBool> {
+        Self::stop_flag(self)
+    }
+}

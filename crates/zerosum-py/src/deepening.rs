@@ -1,0 +1,206 @@
+//! `DeepeningSearch`, and the networks that it evaluates by.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use zerosum_core::deepening::{self, AnyEvaluation, Limit, PART_NAMES, Parts, Settings};
+use zerosum_core::erased::{AnyDeepening, AnyState};
+use zerosum_core::game::Action;
+use zerosum_core::updatable::features::{BitPlane, FeatureMap, NumberPlane};
+use zerosum_core::updatable::{self, Weights};
+
+use crate::failure::{catch, check_signals, game_error, value_error};
+use crate::game::{Game, LinearEvaluation};
+use crate::state::State;
+
+/// Largest number of entries of a table.
+const MAX_TABLE_ENTRIES: u64 = 1 << 32;
+
+/// An efficiently updatable network as a search evaluates it: in whole numbers.
+///
+/// A feature is a square of a bit plane or a step of a constant plane's number. For each bit plane `bits` has the number
+/// of its first square's feature in the view of the player to move and in the other side's view, or -1 twice if it has
+/// none; `turned` has each square's place in the other side's view. For each constant plane `numbers` has the same two
+/// features of its first step, the number of steps and the count that the plane's number 1 stands for. Weights are
+/// `input` [features * units], `input_bias` [units], `output` [2 * units] and `output_bias`.
+///
+/// Raises GameError if a number of planes, features or weights is not the game's, or a weight is out of range.
+#[pyclass(frozen, module = "zerosum._core")]
+pub struct UpdatableNetwork {
+    pub inner: Arc<updatable::Network>,
+}
+
+#[pymethods]
+impl UpdatableNetwork {
+    #[new]
+    #[pyo3(signature = (game, bits, numbers, turned, num_features, *, input, input_bias, output, output_bias))]
+    #[allow(clippy::too_many_arguments)] // keywords in Python
+    fn new(
+        py: Python<'_>,
+        game: &Game,
+        bits: Vec<(i64, i64)>,
+        numbers: Vec<(i64, i64, u32, f32)>,
+        turned: Vec<u32>,
+        num_features: usize,
+        input: PyReadonlyArray1<'_, f32>,
+        input_bias: PyReadonlyArray1<'_, f32>,
+        output: PyReadonlyArray1<'_, f32>,
+        output_bias: f32,
+    ) -> PyResult<Self> {
+        let feature = |number: i64| u32::try_from(number).ok();
+        let bits = bits.into_iter().map(|(own, other)| BitPlane { own: feature(own), other: feature(other).unwrap_or(0) });
+        let numbers = numbers.into_iter().map(|(own, other, num_steps, scale)| NumberPlane {
+            own: feature(own),
+            other: feature(other).unwrap_or(0),
+            num_steps,
+            scale,
+        });
+        let spec = game.inner.spec();
+        let features = FeatureMap::new(spec, bits.collect(), numbers.collect(), turned, num_features);
+        let weights = Weights {
+            input: input.as_slice()?,
+            input_bias: input_bias.as_slice()?,
+            output: output.as_slice()?,
+            output_bias,
+        };
+        let inner = features.and_then(|features| updatable::Network::new(features, weights));
+        Ok(Self { inner: inner.map_err(|message| game_error(py, message))? })
+    }
+
+    /// The evaluation of each position for its player to move, in hundredths of the logit of the expected result.
+    ///
+    /// Raises GameError if the network is of another game.
+    fn evaluations(&self, py: Python<'_>, game: &Game, states: Vec<State>) -> PyResult<Vec<i32>> {
+        let states: Vec<AnyState> = states.into_iter().map(|state| state.inner).collect();
+        game.run(py, || game.inner.evaluations(&self.inner, &states))?.map_err(|error| game_error(py, error.0))
+    }
+}
+
+/// What an iteration of a `DeepeningSearch` has found; `value` is for the player to move.
+#[pyclass(frozen, get_all, module = "zerosum._core")]
+pub struct Iteration {
+    /// Depth in plies.
+    depth: u32,
+    /// The best line, at least one move.
+    line: Vec<Action>,
+    /// The value in hundredths of the evaluation's unit; of results only the order counts.
+    value: i32,
+    /// Plies to a decided end on the best line: positive for a win, negative for a loss, None for neither.
+    plies_to_end: Option<i32>,
+    /// Positions visited since `begin`.
+    num_nodes: u64,
+    /// Whether the iteration was finished; the line of one that was not is the best so far.
+    is_complete: bool,
+}
+
+/// An alpha-beta search that is deepened a ply at a time: `begin`, then `deepen` until the answer is good enough.
+///
+/// The evaluation is a `LinearEvaluation`, an `UpdatableNetwork` or, without one, `Game.material`. `parts` names the parts
+/// of the search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in hundredths of the
+/// evaluation's unit, in the order of the planes; they order captures. `table_entries` bounds the transposition table,
+/// 24 bytes each. With `disturbance` each position's evaluation is off by a fixed, normally distributed amount with this
+/// standard deviation, in units of the evaluation, a function of position and `seed`. Equal calls since `clear` have equal
+/// answers. Calls from several threads wait for one another, except `stop`.
+///
+/// Raises GameError if the evaluation is of another game, or a part is unknown.
+#[pyclass(frozen, module = "zerosum._core")]
+pub struct DeepeningSearch {
+    game: Py<Game>,
+    inner: Mutex<Box<dyn AnyDeepening>>,
+    stop: Arc<AtomicBool>,
+}
+
+#[pymethods]
+impl DeepeningSearch {
+    #[new]
+    #[pyo3(signature = (game, evaluation = None, *, parts = None, piece_values = Vec::new(), table_entries = 1 << 20, disturbance = 0.0, seed = 0))]
+    #[allow(clippy::too_many_arguments)] // keywords in Python
+    fn new(
+        py: Python<'_>,
+        game: Py<Game>,
+        evaluation: Option<&Bound<'_, PyAny>>,
+        parts: Option<Vec<String>>,
+        piece_values: Vec<i32>,
+        table_entries: u64,
+        disturbance: f32,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let evaluation = match evaluation {
+            None => AnyEvaluation::Material,
+            Some(object) => {
+                if let Ok(linear) = object.cast::<LinearEvaluation>() {
+                    AnyEvaluation::Linear(Arc::clone(&linear.get().inner))
+                } else {
+                    AnyEvaluation::Updatable(Arc::clone(&object.cast::<UpdatableNetwork>()?.get().inner))
+                }
+            }
+        };
+        let mut switched = if parts.is_some() { Parts::NONE } else { Parts::default() };
+        for name in parts.unwrap_or_default() {
+            *switched.switch(&name).ok_or_else(|| {
+                game_error(py, format!("an alpha-beta search has no part {name:?}; available: {}", PART_NAMES.join(", ")))
+            })? = true;
+        }
+        if table_entries > MAX_TABLE_ENTRIES || !(0.0..=1000.0).contains(&disturbance) {
+            let message = format!("a table of {table_entries} entries and a disturbance of {disturbance}");
+            return Err(game_error(py, format!("{message}: expected at most {MAX_TABLE_ENTRIES} and 0 to 1000")));
+        }
+        let table_entries = table_entries as usize;
+        let settings = Settings { evaluation, disturbance, seed, parts: switched, piece_values, table_entries };
+        let inner = game.get().inner.deepening(settings).map_err(|error| game_error(py, error.0))?;
+        Ok(Self { stop: inner.stop_flag(), game, inner: Mutex::new(inner) })
+    }
+
+    /// Take a position as the root, with all legal moves or only those of `allowed`. Soft endings end the game below it.
+    ///
+    /// Raises GameError if no move is left, ValueError if the state is of another game.
+    #[pyo3(signature = (state, allowed = None))]
+    fn begin(&self, py: Python<'_>, state: &State, allowed: Option<Vec<Action>>) -> PyResult<()> {
+        let state = state.inner.clone();
+        self.run(py, |search| search.begin(&state, allowed.as_deref()))?.map_err(value_error)
+    }
+
+    /// Search the root a ply deeper, until `nodes` positions were visited since `begin` or `seconds` have passed.
+    ///
+    /// None if it was stopped before a move was searched, or the largest depth is reached.
+    #[pyo3(signature = (*, nodes = None, seconds = None))]
+    fn deepen(&self, py: Python<'_>, nodes: Option<u64>, seconds: Option<f64>) -> PyResult<Option<Iteration>> {
+        let time = seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default());
+        let limit = Limit { nodes, time };
+        let found = self.run(py, |search| search.deepen(limit, &check_signals))?;
+        let found = found.map_err(|error| game_error(py, error.0))?;
+        Ok(found.map(|found| {
+            let plies_to_end = found.plies_to_end();
+            let deepening::Iteration { depth, line, value, num_nodes, is_complete } = found;
+            Iteration { depth, line, value, plies_to_end, num_nodes, is_complete }
+        }))
+    }
+
+    /// End the iteration under way, from another thread; the next `begin` takes it back.
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Forget all positions.
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        self.run(py, |search| search.clear())
+    }
+}
+
+impl DeepeningSearch {
+    /// Runs a function, without the interpreter lock if the rules are Rust.
+    fn run<T: Send>(&self, py: Python<'_>, function: impl FnOnce(&mut dyn AnyDeepening) -> T + Send) -> PyResult<T> {
+        // A panic or an interrupt leaves no half-made entry behind, so a poisoned lock is a lock.
+        if self.game.get().is_python {
+            // Waits without the interpreter lock, because the thread that holds the search may need it for a user's game.
+            let mut guard = self.inner.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+            catch(|| function(&mut **guard))
+        } else {
+            py.detach(|| catch(|| function(&mut **self.inner.lock().unwrap_or_else(PoisonError::into_inner))))
+        }
+    }
+}
