@@ -22,7 +22,11 @@ __all__ = [
     "GameSpec",
     "GamesInFlight",
     "Leaves",
+    "DeepeningSearch",
+    "Iteration",
     "LinearEvaluation",
+    "UpdatableNetwork",
+    "DEEPENING_PARTS",
     "OptionSpec",
     "Picture",
     "PlaneSpec",
@@ -47,6 +51,8 @@ UNLIMITED_SIMULATIONS: int
 """Maximum number of simulations of a tree; the budget of a search that a clock or a person ends."""
 MAX_ALPHA_BETA_DEPTH: int
 """Maximum depth of `Game.alpha_beta`, in plies."""
+DEEPENING_PARTS: list[str]
+"""Names of the parts of a `DeepeningSearch` that can be switched off."""
 
 def core_game_names() -> list[str]:
     """Names of the games in the core, as `Game(name)` takes them; each may have its options in brackets behind it."""
@@ -211,6 +217,104 @@ class LinearEvaluation:
     def __new__(
         cls, game: Game, squares: NDArray[np.float32], numbers: NDArray[np.float32], *, bias: float = 0.0
     ) -> LinearEvaluation: ...
+
+@final
+class UpdatableNetwork:
+    """An efficiently updatable network as a search evaluates it: in whole numbers.
+
+    A feature is a square of a bit plane or a step of a constant plane's number. For each bit plane `bits` has the number
+    of its first square's feature in the view of the player to move and in the other side's view, or -1 twice if it has
+    none; `turned` has each square's place in the other side's view. For each constant plane `numbers` has the same two
+    features of its first step, the number of steps and the count that the plane's number 1 stands for. Weights are
+    `input` [features * units], `input_bias` [units], `output` [2 * units] and `output_bias`.
+
+    Raises GameError if a number of planes, features or weights is not the game's, or a weight is out of range.
+    """
+
+    def __new__(
+        cls,
+        game: Game,
+        bits: Sequence[tuple[int, int]],
+        numbers: Sequence[tuple[int, int, int, float]],
+        turned: Sequence[int],
+        num_features: int,
+        *,
+        input: NDArray[np.float32],
+        input_bias: NDArray[np.float32],
+        output: NDArray[np.float32],
+        output_bias: float,
+    ) -> UpdatableNetwork: ...
+    def evaluations(self, leaves: Leaves) -> NDArray[np.int32]:
+        """The evaluation of each position for its player to move, in hundredths of the logit of the expected result.
+
+        Raises GameError if the network is of another game.
+        """
+
+@final
+class Iteration:
+    """What an iteration of a `DeepeningSearch` has found; `value` is for the player to move."""
+
+    @property
+    def depth(self) -> int:
+        """Depth in plies."""
+    @property
+    def line(self) -> list[int]:
+        """The best line, at least one move."""
+    @property
+    def value(self) -> int:
+        """The value in hundredths of the evaluation's unit; of results only the order counts."""
+    @property
+    def plies_to_end(self) -> int | None:
+        """Plies to a decided end on the best line: positive for a win, negative for a loss, None for neither."""
+    @property
+    def num_nodes(self) -> int:
+        """Positions visited since `begin`."""
+    @property
+    def is_complete(self) -> bool:
+        """Whether the iteration was finished; the line of one that was not is the best so far."""
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the player to move is not in check and the best move is neither a capture nor a promotion."""
+
+@final
+class DeepeningSearch:
+    """An alpha-beta search that is deepened a ply at a time: `begin`, then `deepen` until the answer is good enough.
+
+    The evaluation is a `LinearEvaluation`, an `UpdatableNetwork` or, without one, `Game.material`. `parts` names the parts
+    of the search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in hundredths of the
+    evaluation's unit, in the order of the planes; they order captures. `table_entries` bounds the transposition table,
+    24 bytes each. With `disturbance` each position's evaluation is off by a fixed, normally distributed amount with this
+    standard deviation, in units of the evaluation, a function of position and `seed`. Equal calls since `clear` have equal
+    answers. Calls from several threads wait for one another, except `stop`.
+
+    Raises GameError if the evaluation is of another game, or a part is unknown.
+    """
+
+    def __new__(
+        cls,
+        game: Game,
+        evaluation: LinearEvaluation | UpdatableNetwork | None = None,
+        *,
+        parts: Sequence[str] | None = None,
+        piece_values: Sequence[int] = (),
+        table_entries: int = 1048576,
+        disturbance: float = 0.0,
+        seed: int = 0,
+    ) -> DeepeningSearch: ...
+    def begin(self, state: State, allowed: Sequence[int] | None = None) -> None:
+        """Take a position as the root, with all legal moves or only those of `allowed`. Soft endings end the game below it.
+
+        Raises GameError if no move is left, ValueError if the state is of another game.
+        """
+    def deepen(self, *, nodes: int | None = None, seconds: float | None = None) -> Iteration | None:
+        """Search the root a ply deeper, until `nodes` positions were visited since `begin` or `seconds` have passed.
+
+        None if it was stopped before a move was searched, or the largest depth is reached.
+        """
+    def stop(self) -> None:
+        """End the iteration under way, from another thread; the next `begin` takes it back."""
+    def clear(self) -> None:
+        """Forget all positions."""
 
 @final
 class AlphaBeta:

@@ -3,12 +3,14 @@
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
+use crate::deepening::LineEvaluation;
 use crate::error::UsageError;
 use crate::game::{Action, Game, GameSpec, PlaneKind, Planes, Position};
 use crate::interrupt::InterruptCheck;
 use crate::player::{Player, ValueForFirst, ValueForMover};
 use crate::pool::{LEAVES_PER_PART, Pool, Work};
 use crate::random::RandomStream;
+use crate::updatable::{Accumulators, Network};
 
 /// B positions as an evaluator takes them. Immutable once they have left the search. All but the positions themselves are
 /// [`LeafArrays`].
@@ -169,6 +171,16 @@ impl<G: Game> Leaves<G> {
         let of_leaf =
             |(position, player): (&Position<G::State>, &Player)| game.material(&position.state) * player.sign();
         self.positions.iter().zip(&self.players).map(of_leaf).collect()
+    }
+
+    /// `[B]`, the evaluation by an updatable network for the leaf's player to move, in hundredths of the logit.
+    pub fn evaluations(&self, game: &G, network: &Arc<Network>) -> Vec<i32> {
+        let mut accumulators = Accumulators::new(Arc::clone(network));
+        let of_leaf = |position: &Position<G::State>| {
+            LineEvaluation::<G>::begin(&mut accumulators);
+            accumulators.evaluate(game, &position.state, 0)
+        };
+        self.positions.iter().map(of_leaf).collect()
     }
 
     /// For each leaf, the mean result for its player to move of `num_rollouts` uniformly random games. `check_interrupt` is

@@ -4,17 +4,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use numpy::PyReadonlyArray1;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use zerosum_core::deepening::{self, AnyEvaluation, Limit, PART_NAMES, Parts, Settings};
-use zerosum_core::erased::{AnyDeepening, AnyState};
+use zerosum_core::erased::AnyDeepening;
 use zerosum_core::game::Action;
 use zerosum_core::updatable::features::{BitPlane, FeatureMap, NumberPlane};
 use zerosum_core::updatable::{self, Weights};
 
 use crate::failure::{catch, check_signals, game_error, value_error};
 use crate::game::{Game, LinearEvaluation};
+use crate::leaves::Leaves;
 use crate::state::State;
 
 /// Largest number of entries of a table.
@@ -74,9 +75,9 @@ impl UpdatableNetwork {
     /// The evaluation of each position for its player to move, in hundredths of the logit of the expected result.
     ///
     /// Raises GameError if the network is of another game.
-    fn evaluations(&self, py: Python<'_>, game: &Game, states: Vec<State>) -> PyResult<Vec<i32>> {
-        let states: Vec<AnyState> = states.into_iter().map(|state| state.inner).collect();
-        game.run(py, || game.inner.evaluations(&self.inner, &states))?.map_err(|error| game_error(py, error.0))
+    fn evaluations<'py>(&self, py: Python<'py>, leaves: &Leaves) -> PyResult<Bound<'py, PyArray1<i32>>> {
+        let found = catch(|| leaves.inner.evaluations(&self.inner))?;
+        Ok(found.map_err(|error| game_error(py, error.0))?.into_pyarray(py))
     }
 }
 
@@ -95,6 +96,8 @@ pub struct Iteration {
     num_nodes: u64,
     /// Whether the iteration was finished; the line of one that was not is the best so far.
     is_complete: bool,
+    /// Whether the player to move is not in check and the best move is neither a capture nor a promotion.
+    is_quiet: bool,
 }
 
 /// An alpha-beta search that is deepened a ply at a time: `begin`, then `deepen` until the answer is good enough.
@@ -175,8 +178,8 @@ impl DeepeningSearch {
         let found = found.map_err(|error| game_error(py, error.0))?;
         Ok(found.map(|found| {
             let plies_to_end = found.plies_to_end();
-            let deepening::Iteration { depth, line, value, num_nodes, is_complete } = found;
-            Iteration { depth, line, value, plies_to_end, num_nodes, is_complete }
+            let deepening::Iteration { depth, line, value, num_nodes, is_complete, is_quiet } = found;
+            Iteration { depth, line, value, plies_to_end, num_nodes, is_complete, is_quiet }
         }))
     }
 

@@ -228,6 +228,8 @@ pub struct Iteration {
     pub num_nodes: u64,
     /// True if the iteration was finished.
     pub is_complete: bool,
+    /// True if the player to move is not in check and the best move is not tactical: an evaluation can be held to the value.
+    pub is_quiet: bool,
 }
 
 impl Iteration {
@@ -360,12 +362,15 @@ impl<G: Game> Deepening<G> {
         root.num_nodes = descent.num_nodes();
         let Some(found) = found else { return Ok(None) };
         root.value = found.value;
+        let state = &root.position.state;
+        let is_quiet = !self.game.is_check(state) && self.game.tactics(state, found.line[0]).is_none();
         Ok(Some(Iteration {
             depth: root.depth,
             line: found.line,
             value: found.value,
             num_nodes: root.num_nodes,
             is_complete: found.is_complete,
+            is_quiet,
         }))
     }
 

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use super::deepening::AnyDeepening;
 use super::position::{AnyPosition, AnyState, ErasedPosition, require_legal};
 use super::search::{AnyLeaves, AnySearch, ErasedLeaves};
-use crate::deepening::{Deepening, LineEvaluation, Settings};
+use crate::deepening::{Deepening, Settings};
 use crate::error::UsageError;
 use crate::game::{Action, Description, Game, GameSpec, Position};
 use crate::leaves::Leaves;
 use crate::perft;
 use crate::search::{Search, SearchConfig};
-use crate::updatable::{Accumulators, Network};
 
 /// [`Game`] with its type hidden.
 pub trait AnyGame: Send + Sync {
@@ -91,12 +90,6 @@ pub trait AnyGame: Send + Sync {
     /// # Errors
     /// If the evaluation is of another game.
     fn deepening(&self, settings: Settings) -> Result<Box<dyn AnyDeepening>, UsageError>;
-
-    /// For each state, its evaluation by an updatable network for the player to move, in hundredths of the logit.
-    ///
-    /// # Errors
-    /// If a state or the network is of another game.
-    fn evaluations(&self, network: &Arc<Network>, states: &[AnyState]) -> Result<Vec<i32>, UsageError>;
 }
 
 /// The [`AnyGame`] of a game of known type.
@@ -218,16 +211,5 @@ impl<G: Game> AnyGame for Erased<G> {
 
     fn deepening(&self, settings: Settings) -> Result<Box<dyn AnyDeepening>, UsageError> {
         Ok(Box::new(Deepening::new(Arc::clone(&self.game), settings)?))
-    }
-
-    fn evaluations(&self, network: &Arc<Network>, states: &[AnyState]) -> Result<Vec<i32>, UsageError> {
-        network.require_game(self.game.spec())?;
-        let mut accumulators = Accumulators::new(Arc::clone(network));
-        let evaluation = |state: &AnyState| {
-            let position = state.read(&self.game)?;
-            LineEvaluation::<G>::begin(&mut accumulators);
-            Ok(accumulators.evaluate(&*self.game, &position.state, 0))
-        };
-        states.iter().map(evaluation).collect()
     }
 }

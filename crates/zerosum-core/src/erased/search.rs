@@ -8,6 +8,7 @@ use crate::game::{Action, Game, GameSpec, Outcome};
 use crate::leaves::{LeafArrays, Leaves};
 use crate::proof::Forced;
 use crate::search::{Evaluations, Noise, Root, Search};
+use crate::updatable::Network;
 
 /// [`Leaves`] with the game's type hidden.
 pub trait AnyLeaves: Send + Sync {
@@ -22,6 +23,12 @@ pub trait AnyLeaves: Send + Sync {
 
     /// See [`Leaves::material`].
     fn material(&self) -> Vec<f32>;
+
+    /// See [`Leaves::evaluations`].
+    ///
+    /// # Errors
+    /// If the network is of another game.
+    fn evaluations(&self, network: &Arc<Network>) -> Result<Vec<i32>, UsageError>;
 
     /// See [`Leaves::owners_after`].
     ///
@@ -51,6 +58,11 @@ impl<G: Game> AnyLeaves for ErasedLeaves<G> {
 
     fn material(&self) -> Vec<f32> {
         self.leaves.material(&self.game)
+    }
+
+    fn evaluations(&self, network: &Arc<Network>) -> Result<Vec<i32>, UsageError> {
+        network.require_game(self.game.spec())?;
+        Ok(self.leaves.evaluations(&self.game, network))
     }
 
     fn owners_after(&self, actions: &[Action], offsets: &[i64]) -> Result<Option<Vec<i8>>, String> {
