@@ -311,6 +311,19 @@ class DeepeningSearch:
 
         None if it was stopped before a move was searched, or the largest depth is reached.
         """
+    def think(
+        self,
+        state: State,
+        *,
+        nodes: int | None = None,
+        seconds: float | None = None,
+        depth: int | None = None,
+        allowed: Sequence[int] | None = None,
+    ) -> Iteration | None:
+        """Begin at a position and deepen until a limit is reached or the result is certain, at least by a ply.
+
+        None if it was stopped before a move was searched. Raises as `begin`.
+        """
     def stop(self) -> None:
         """End the iteration under way, from another thread; the next `begin` takes it back."""
     def clear(self) -> None:

@@ -7,7 +7,7 @@ use std::time::Duration;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use zerosum_core::deepening::{self, AnyEvaluation, Limit, PART_NAMES, Parts, Settings};
+use zerosum_core::deepening::{self, AnyEvaluation, Limit, MAX_DEPTH, PART_NAMES, Parts, Settings};
 use zerosum_core::erased::AnyDeepening;
 use zerosum_core::game::Action;
 use zerosum_core::updatable::features::{BitPlane, FeatureMap, NumberPlane};
@@ -100,6 +100,18 @@ pub struct Iteration {
     is_quiet: bool,
 }
 
+impl From<deepening::Iteration> for Iteration {
+    fn from(found: deepening::Iteration) -> Self {
+        let plies_to_end = found.plies_to_end();
+        let deepening::Iteration { depth, line, value, num_nodes, is_complete, is_quiet } = found;
+        Self { depth, line, value, plies_to_end, num_nodes, is_complete, is_quiet }
+    }
+}
+
+fn limit(nodes: Option<u64>, seconds: Option<f64>) -> Limit {
+    Limit { nodes, time: seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default()) }
+}
+
 /// An alpha-beta search that is deepened a ply at a time: `begin`, then `deepen` until the answer is good enough.
 ///
 /// The evaluation is a `LinearEvaluation`, an `UpdatableNetwork` or, without one, `Game.material`. `parts` names the parts
@@ -172,15 +184,30 @@ impl DeepeningSearch {
     /// None if it was stopped before a move was searched, or the largest depth is reached.
     #[pyo3(signature = (*, nodes = None, seconds = None))]
     fn deepen(&self, py: Python<'_>, nodes: Option<u64>, seconds: Option<f64>) -> PyResult<Option<Iteration>> {
-        let time = seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default());
-        let limit = Limit { nodes, time };
+        let limit = limit(nodes, seconds);
         let found = self.run(py, |search| search.deepen(limit, &check_signals))?;
-        let found = found.map_err(|error| game_error(py, error.0))?;
-        Ok(found.map(|found| {
-            let plies_to_end = found.plies_to_end();
-            let deepening::Iteration { depth, line, value, num_nodes, is_complete, is_quiet } = found;
-            Iteration { depth, line, value, plies_to_end, num_nodes, is_complete, is_quiet }
-        }))
+        Ok(found.map_err(|error| game_error(py, error.0))?.map(Iteration::from))
+    }
+
+    /// Begin at a position and deepen until a limit is reached or the result is certain, at least by a ply.
+    ///
+    /// None if it was stopped before a move was searched. Raises as `begin`.
+    #[pyo3(signature = (state, *, nodes = None, seconds = None, depth = None, allowed = None))]
+    fn think(
+        &self,
+        py: Python<'_>,
+        state: &State,
+        nodes: Option<u64>,
+        seconds: Option<f64>,
+        depth: Option<u32>,
+        allowed: Option<Vec<Action>>,
+    ) -> PyResult<Option<Iteration>> {
+        let (state, limit) = (state.inner.clone(), limit(nodes, seconds));
+        let found = self.run(py, |search| {
+            search.begin(&state, allowed.as_deref())?;
+            search.think(limit, depth.unwrap_or(MAX_DEPTH), &check_signals)
+        })?;
+        Ok(found.map_err(value_error)?.map(Iteration::from))
     }
 
     /// End the iteration under way, from another thread; the next `begin` takes it back.

@@ -16,6 +16,7 @@ from zerosum.evaluators.own_module import OwnModuleEvaluator
 from zerosum.evaluators.symmetric import SymmetricEvaluator, Symmetries
 from zerosum.evaluators.torch import PRECISIONS as TORCH_PRECISIONS
 from zerosum.evaluators.torch import TorchEvaluator
+from zerosum.evaluators.updatable import UpdatableEvaluator
 from zerosum.games import Rules
 from zerosum.network import Checkpoint
 
@@ -82,12 +83,16 @@ def make_evaluator(
 
     `num_threads` is the number of threads that evaluate at once, and `batch_size` the usual largest number of leaves
     (both matter to OpenVINO only). Torch is imported only if it is used, or if the machine seems to have a GPU.
-    `game` is needed for random symmetries only (`config.symmetry_seed`); a game without symmetries is evaluated as it
-    is.
+    `game` is needed for random symmetries (`config.symmetry_seed`; a game without symmetries is evaluated as it is) and
+    for updatable networks, which the core runs whatever `config` asks for.
 
     Raises:
         SettingsError: unknown backend or precision, or a backend, device or precision that cannot be used.
     """
+    if checkpoint.info.network.kind == "updatable":
+        if game is None:
+            raise SettingsError("an updatable network needs its game to evaluate positions: give it.")
+        return UpdatableEvaluator(checkpoint, game)
     evaluator = _network_evaluator(checkpoint, config, num_threads=num_threads, batch_size=batch_size)
     if config.symmetry_seed is None:
         return evaluator

@@ -96,6 +96,8 @@ class InputSender:
 
         # In one order, so that batches have the same tensors.
         targets = {name: self._sent(batch.targets[name]) for name in sorted(self._targets - {POLICY.name})}
+        if POLICY.name not in self._targets:
+            return targets
         shape = (len(batch), batch.num_actions)
         policy_BA = torch.zeros(shape, device=self._device)
         policy_BA.view(-1)[self._sent(batch.policy_indices())] = self._sent(batch.policies.probabilities).float()

@@ -25,6 +25,18 @@ _WEIGHT = re.compile(r"([\w.]+):((?:[1-9][0-9]{0,6}(?:x[1-9][0-9]{0,6}){0,7})?)"
 class NetworkConfig:
     """The size of the network. The paper's: 19 blocks, 256 filters, policy 2 (Go), value 1, hidden 256, scalar."""
 
+    kind: Literal["residual", "updatable"] = setting(
+        "residual",
+        "'residual', a residual tower for tree search (the paper), or 'updatable', a small, efficiently updatable network"
+        " for alpha-beta search, which has none of the settings below but the next two (docs/alpha-beta.md)",
+    )
+    updatable_units: int = setting(
+        64, "units of each side's accumulator of an updatable network, a multiple of 16", low=16, high=1024
+    )
+    opponent_view: Literal["same", "flipped", "turned", "transposed"] = setting(
+        "same", "how the opponent of an updatable network's player sees the board, which a training finds when it begins"
+    )
+
     num_blocks: int = setting(
         5, "residual blocks of two 3x3 convolutions; 0 leaves the stem and the heads", low=0, high=200
     )
@@ -88,6 +100,13 @@ class NetworkConfig:
         for name in ("policy_kernel", "policy_out_kernel"):
             if getattr(self, name) == 2:
                 raise SettingsError(f"network.{name} is 2, expected 1 or 3: a kernel has a middle.")
+        if self.updatable_units % 16:
+            raise SettingsError(f"network.updatable_units is {self.updatable_units}, expected a multiple of 16.")
+        if self.kind == "updatable" and (self.module or self.ownership_head):
+            raise SettingsError(
+                "network.kind is 'updatable', a network whose only output is the value: leave out network.module and"
+                " network.ownership_head."
+            )
         if self.module:
             if self.ownership_head:
                 raise SettingsError(
@@ -97,8 +116,8 @@ class NetworkConfig:
 
     @property
     def size(self) -> str:
-        """Blocks and filters, such as "5x64"."""
-        return f"{self.num_blocks}x{self.num_filters}"
+        """Blocks and filters, such as "5x64", or the units of an updatable network."""
+        return f"updatable, {self.updatable_units}" if self.kind == "updatable" else f"{self.num_blocks}x{self.num_filters}"
 
     def pools(self, block: int) -> bool:
         """Whether a block, numbered from 0, has global pooling."""
@@ -107,6 +126,8 @@ class NetworkConfig:
     @property
     def heads(self) -> tuple[Head, ...]:
         """The heads that are trained, in the order of their weights: the policy first, then the value."""
+        if self.kind == "updatable":
+            return (value_head(1),)
         heads = [POLICY, value_head(1 if self.value_head == "scalar" else 3)]
         heads += [OWNERSHIP] if self.ownership_head else []
         return tuple(heads)
@@ -169,12 +190,15 @@ class NetworkShape:
     height: int
     width: int
     num_actions: int
+    planes: tuple[tuple[str, bool], ...] = ()
+    """Name of each plane, and whether it has one number on all squares; only an updatable network asks."""
 
     @classmethod
     def of(cls, spec: GameSpec) -> NetworkShape:
         """The shape for a game."""
         height, width = spec.board_shape
-        return cls(num_planes=len(spec.planes), height=height, width=width, num_actions=spec.num_actions)
+        planes = tuple((plane.name, plane.is_constant) for plane in spec.planes)
+        return cls(len(planes), height, width, spec.num_actions, planes)
 
     def num_logits(self, head: Head) -> int:
         """Number of logits of a head for each position."""

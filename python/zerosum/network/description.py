@@ -89,7 +89,7 @@ class CheckpointInfo:
     def shape(self) -> NetworkShape:
         """The network's input and output for this game."""
         height, width = self.board_shape
-        return NetworkShape(num_planes=len(self.planes), height=height, width=width, num_actions=self.num_actions)
+        return NetworkShape(len(self.planes), height, width, self.num_actions, self.planes)
 
     def core_game(self) -> Rules | None:
         """The program's own game that the network has learned; None for other games, whose rules no checkpoint has.

@@ -19,6 +19,7 @@ from zerosum.games.permission import is_allowed
 from zerosum.games.python_game import made
 from zerosum.network.config import NetworkConfig, NetworkShape, module_class, module_path, shapes_text
 from zerosum.network.residual_tower import NetworkOutput, ResidualTower
+from zerosum.network.updatable_module import UpdatableModule
 from zerosum.network.weights import Weights
 
 
@@ -81,8 +82,12 @@ class OwnNetwork(nn.Module):
         return {name: tensor for name, tensor in self.state_dict().items() if tensor.is_floating_point()}
 
 
-def network_module(config: NetworkConfig, shape: NetworkShape, weights: Weights) -> ResidualTower | OwnNetwork:
-    """The network in PyTorch: the residual tower, or the module of the setting."""
+def network_module(
+    config: NetworkConfig, shape: NetworkShape, weights: Weights
+) -> ResidualTower | OwnNetwork | UpdatableModule:
+    """The network in PyTorch: the residual tower, the updatable network, or the module of the setting."""
+    if config.kind == "updatable":
+        return UpdatableModule(config, shape, weights)
     return OwnNetwork(config, shape, weights) if config.module else ResidualTower(config, shape, weights)
 
 

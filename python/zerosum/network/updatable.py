@@ -14,28 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum._core import UpdatableNetwork
-from zerosum.base.errors import SettingsError
 from zerosum.games import Rules
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.description import Checkpoint
 from zerosum.network.piece_planes import VIEWS, PiecePlanes, View, seen_by_opponent
+from zerosum.network.weights import updatable_shapes
 
 LARGEST_OUTPUT_WEIGHT = 127 / 64
 """The largest weight of the last layer that play in whole numbers has (`MAX_OUTPUT_WEIGHT` of the core)."""
 PLIES_TO_SEE = 60
 """Plies of random play by which the view of the opponent is found."""
-
-
-def updatable_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple[int, ...]]:
-    """Name and shape of every weight. Raises SettingsError if the game has no planes of pieces."""
-    num_features = PiecePlanes.of(shape.planes).num_features(shape.height * shape.width)
-    units = config.updatable_units
-    return {
-        "input.weight": (units, num_features),
-        "input.bias": (units,),
-        "output.weight": (1, 2 * units),
-        "output.bias": (1,),
-    }
 
 
 def updatable_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) -> dict[str, NDArray[np.float32]]:
@@ -169,9 +157,3 @@ def opponent_view(game: Rules, *, seed: int = 0) -> View:
         actions = game.legal_actions(state)
         state = game.play(state, actions[int(random.integers(len(actions)))])
     return min(VIEWS, key=lambda view: errors[view])
-
-
-def require_updatable(config: NetworkConfig) -> None:
-    """Refuse another kind of network. Raises SettingsError."""
-    if config.kind != "updatable":
-        raise SettingsError(f"an alpha-beta search needs an updatable network, and this one is {config.kind}.")

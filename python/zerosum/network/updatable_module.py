@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.piece_planes import PiecePlanes, seen_by_opponent
 from zerosum.network.residual_tower import NetworkOutput
-from zerosum.network.updatable import LARGEST_OUTPUT_WEIGHT, updatable_shapes
-from zerosum.network.weights import Weights
+from zerosum.network.updatable import LARGEST_OUTPUT_WEIGHT
+from zerosum.network.weights import Weights, updatable_shapes
 
 
 class UpdatableModule(nn.Module):

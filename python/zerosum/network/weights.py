@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from zerosum.network.config import NetworkConfig, NetworkShape, parse_shapes
 from zerosum.network.heads import Head
 from zerosum.network.layers import connect
+from zerosum.network.piece_planes import PiecePlanes
 
 Weights = Mapping[str, NDArray[np.float32]]
 """A network's weights by name, float32, with the names and shapes of `weight_shapes`."""
@@ -34,7 +35,21 @@ def weight_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple
     Raises:
         SettingsError: as `connect`.
     """
+    if config.kind == "updatable":
+        return updatable_shapes(config, shape)
     return parse_shapes(config.module_weights) if config.module else _shapes(config, shape, config.heads)
+
+
+def updatable_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple[int, ...]]:
+    """The same of an updatable network. Raises SettingsError if the game has no planes of pieces."""
+    num_features = PiecePlanes.of(shape.planes).num_features(shape.height * shape.width)
+    units = config.updatable_units
+    return {
+        "input.weight": (units, num_features),
+        "input.bias": (units,),
+        "output.weight": (1, 2 * units),
+        "output.bias": (1,),
+    }
 
 
 def _shapes(config: NetworkConfig, shape: NetworkShape, heads: Iterable[Head]) -> dict[str, tuple[int, ...]]:
@@ -69,7 +84,8 @@ def num_operations(config: NetworkConfig, shape: NetworkShape) -> int:
     Only convolutions and linear layers count, because norms are folded into them and the rest costs little.
     """
     squares = shape.height * shape.width
-    shapes = weight_shapes(config, shape) if config.module else _shapes(config, shape, config.search_heads)
+    is_tower = not config.module and config.kind == "residual"
+    shapes = _shapes(config, shape, config.search_heads) if is_tower else weight_shapes(config, shape)
     sizes = [s for s in shapes.values() if len(s) > 1]
     return sum(2 * math.prod(s) * (squares if len(s) == 4 else 1) for s in sizes)
 

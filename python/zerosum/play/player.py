@@ -344,7 +344,7 @@ def network_evaluator(
     """The evaluator of a checkpoint's network, which must know the game's planes. Raises DataError if it does not."""
     require_encoder(checkpoint.info, game.spec)
     config = EvaluatorConfig(backend, precision=precision)
-    return make_evaluator(checkpoint, config, batch_size=batch_size, num_threads=num_threads)
+    return make_evaluator(checkpoint, config, batch_size=batch_size, num_threads=num_threads, game=game)
 
 
 def search_of_run(run: dict[str, Any], num_simulations: int | None) -> SearchConfig:

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from zerosum._core import LinearEvaluation
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import Rules, State
-
-OWN, OPPONENT, EARLIER = "own ", "opponent ", " ago"
+from zerosum.network.piece_planes import OWN, count, pairs
 
 
 @dataclass(frozen=True)
@@ -62,18 +61,18 @@ class PieceTerms:
             )
         self.game, self.num_squares = game, int(np.prod(game.spec.board_shape))
         self.num_planes = (len(bits), len(numbers))
-        pairs = _pairs(bits)
-        self.kinds = [name for name, _, _ in pairs] or bits
+        kinds = pairs(bits)
+        self.kinds = [kind.name for kind in kinds] or bits
         """Names of the kinds of pieces."""
-        self._own = [own for _, own, _ in pairs] or list(range(len(bits)))
-        self._opponent = [opponent for _, _, opponent in pairs]
-        of_numbers = _pairs(numbers)
-        counts = [_count(name) for name, _, _ in of_numbers]
+        self._own = [kind.own for kind in kinds] or list(range(len(bits)))
+        self._opponent = [kind.opponent for kind in kinds]
+        of_numbers = [kind for kind in pairs(numbers) if numbers[kind.own].startswith(OWN)]
+        counts = [count(kind.name) for kind in of_numbers]
         self.numbers = [name for name, _ in counts]
         """Names of the numbers."""
         self._divisors = np.array([divisor for _, divisor in counts], np.float32)
-        self._own_numbers = [own for _, own, _ in of_numbers]
-        self._opponent_numbers = [opponent for _, _, opponent in of_numbers]
+        self._own_numbers = [kind.own for kind in of_numbers]
+        self._opponent_numbers = [kind.opponent for kind in of_numbers]
         self._turned = self._find_turned()
 
     @property
@@ -146,26 +145,6 @@ class PieceTerms:
             if (bits[self._own][:, turned.reshape(-1)] == bits[self._opponent or self._own]).all():
                 return turned.reshape(-1)
         return squares.reshape(-1)
-
-
-def _pairs(names: Sequence[str]) -> list[tuple[str, int, int]]:
-    """Name, own plane and opponent's plane of each kind among planes of the newest position."""
-    places = {name: place for place, name in enumerate(names)}
-    return [
-        (name.removeprefix(OWN), place, places[OPPONENT + name.removeprefix(OWN)])
-        for name, place in places.items()
-        if name.startswith(OWN) and not name.endswith(EARLIER) and OPPONENT + name.removeprefix(OWN) in places
-    ]
-
-
-def _count(name: str) -> tuple[str, float]:
-    """Name and divisor of a plane of a number.
-
-    >>> _count("pawns in hand / 18"), _count("king may castle")
-    (('pawns in hand', 18.0), ('king may castle', 1.0))
-    """
-    counted, _, divisor = name.rpartition(" / ")
-    return (counted, float(divisor)) if counted and divisor.isdecimal() else (name, 1.0)
 
 
 @dataclass(frozen=True)

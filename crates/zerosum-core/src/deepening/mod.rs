@@ -374,6 +374,30 @@ impl<G: Game> Deepening<G> {
         }))
     }
 
+    /// Deepens until a limit is reached or the result is certain, at least by a ply. `None` if it was stopped before.
+    ///
+    /// # Errors
+    /// A sentence, if there is no root.
+    pub fn think(&mut self, limit: Limit, depth: u32, check: &dyn Fn()) -> Result<Option<Iteration>, UsageError> {
+        let started = Instant::now();
+        // A first iteration of few moves comes before any number of nodes.
+        let mut last = self.deepen(Limit { nodes: None, ..limit }, check)?;
+        while let Some(found) = &last {
+            let is_certain = found.plies_to_end().is_some_and(|plies| plies.unsigned_abs() <= found.depth);
+            let is_over = limit.nodes.is_some_and(|nodes| found.num_nodes >= nodes)
+                || limit.time.is_some_and(|time| started.elapsed() >= time);
+            if is_certain || is_over || !found.is_complete || found.depth >= depth {
+                break;
+            }
+            let left = limit.time.map(|time| time.saturating_sub(started.elapsed()));
+            match self.deepen(Limit { time: left, ..limit }, check)? {
+                Some(found) => last = Some(found),
+                None => break,
+            }
+        }
+        Ok(last)
+    }
+
     /// The search's game.
     pub fn game(&self) -> &Arc<G> {
         &self.game

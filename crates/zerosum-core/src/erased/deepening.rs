@@ -14,6 +14,7 @@ use crate::game::{Action, Game};
 pub trait AnyDeepening: Send {
     fn begin(&mut self, state: &AnyState, allowed: Option<&[Action]>) -> Result<(), UsageError>;
     fn deepen(&mut self, limit: Limit, check_interrupt: &dyn Fn()) -> Result<Option<Iteration>, UsageError>;
+    fn think(&mut self, limit: Limit, depth: u32, check: &dyn Fn()) -> Result<Option<Iteration>, UsageError>;
     fn clear(&mut self);
     fn stop_flag(&self) -> Arc<AtomicBool>;
 }
@@ -26,6 +27,10 @@ impl<G: Game> AnyDeepening for Deepening<G> {
 
     fn deepen(&mut self, limit: Limit, check_interrupt: &dyn Fn()) -> Result<Option<Iteration>, UsageError> {
         Self::deepen(self, limit, check_interrupt)
+    }
+
+    fn think(&mut self, limit: Limit, depth: u32, check: &dyn Fn()) -> Result<Option<Iteration>, UsageError> {
+        Self::think(self, limit, depth, check)
     }
 
     fn clear(&mut self) {
