@@ -40,6 +40,7 @@ from zerosum.games.source_files import OBJECT
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.config import module_path
+from zerosum.network.updatable import opponent_view
 from zerosum.network.weights import num_parameters
 from zerosum.replay import ReplayConfig
 from zerosum.run.defaults import default_settings, has_owners
@@ -214,6 +215,21 @@ class RunConfig:
         return None if minutes is None else 60 * minutes - min(self.strength.budget_share * 60 * minutes, 180.0)
 
     @property
+    def plays_alpha_beta(self) -> bool:
+        """Whether an alpha-beta search plays some or all games of self-play, with a learned evaluation at first."""
+        return bool(self.selfplay.alphabeta_depth) or (
+            self.network.kind == "updatable" and self.selfplay.alphabeta_share > 0
+        )
+
+    @property
+    def alpha_beta_samples(self) -> float:
+        """`samples_per_position`, by which positions of an alpha-beta search weigh less than the network's own.
+
+        An updatable network plays by alpha-beta itself: its positions have the full weight.
+        """
+        return 1.0 if self.network.kind == "updatable" else self.learner.samples_per_position
+
+    @property
     def selfplay_hash(self) -> str:
         """A hash of the settings that decide how games are played."""
         parts = [to_mapping(part) for part in (self.search, self.selfplay, self.network)]
@@ -257,6 +273,8 @@ def tower_words(network: NetworkConfig) -> str:
     >>> tower_words(NetworkConfig(num_blocks=5, num_filters=64, pooling_interval=2))
     '5 blocks x 64 filters with global pooling'
     """
+    if network.kind == "updatable":
+        return f"an updatable network of 2 x {network.updatable_units} units"
     if network.module:
         return f"a network of its own, {network.module}"
     pooling = " with global pooling" if any(map(network.pools, range(network.num_blocks))) else ""
@@ -413,6 +431,9 @@ def _new_config(
     if config.network.module and "module" in asked.get("network", {}):
         config = dataclasses.replace(config, network=_own_network(config.network, game))
     config = dataclasses.replace(config, game=with_planes(game, name, config.training.planes))
+    if config.network.kind == "updatable":
+        view = opponent_view(configured_game(game, config))
+        config = dataclasses.replace(config, network=dataclasses.replace(config.network, opponent_view=view))
     if initial:
         require_initial_network(initial, config.network, make(config.game))
     if config.network.ownership_head and not has_owners(game):
@@ -434,7 +455,7 @@ def _own_network(network: NetworkConfig, game: Rules) -> NetworkConfig:
 
 def require_pieces(config: RunConfig, game: Rules) -> None:
     """Refuse an alpha-beta search in a game without planes of pieces. Raises SettingsError."""
-    if config.selfplay.alphabeta_depth:
+    if config.plays_alpha_beta:
         PieceTerms(configured_game(game, config))
 
 
@@ -580,12 +601,30 @@ def _from_values(name: str, preset: str, values: Mapping[str, Mapping[str, Any]]
         for section, config_type in SECTIONS.items()
     }
     config = RunConfig(game=name, preset=preset, **sections)
+    if config.network.kind == "updatable":
+        require_updatable(config)
     if config.network.ownership_head and config.selfplay.resign_false_positives is not None:
         raise SettingsError(
             "selfplay.resign_false_positives ends games before their squares have owners, from which"
             " network.ownership_head learns: switch one of them off, for example --set network.ownership_head=false."
         )
     return config
+
+
+def require_updatable(config: RunConfig) -> None:
+    """Refuse what a run of an updatable network cannot have. Raises SettingsError."""
+    refused = {
+        "training.workers=processes": config.training.workers == "processes",
+        "training.gate_games": config.training.gate_games > 0,
+        "selfplay.alphabeta_depth": config.selfplay.alphabeta_depth > 0,
+        "selfplay.resign_false_positives": config.selfplay.resign_false_positives is not None,
+    }
+    for name, is_asked in refused.items():
+        if is_asked:
+            raise SettingsError(
+                f"network.kind is 'updatable', whose self-play is an alpha-beta search in the threads of one process:"
+                f" leave out {name}."
+            )
 
 
 def _require_section(section: str) -> None:

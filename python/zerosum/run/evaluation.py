@@ -33,7 +33,7 @@ def run_evaluation(
         DataError: the file is damaged or of another game.
         RunError: it cannot be written.
     """
-    if not config.selfplay.alphabeta_depth:
+    if not config.plays_alpha_beta:
         return None
     if (directory / FILE).exists():
         return read_evaluation(directory, game)

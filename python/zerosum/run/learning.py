@@ -233,7 +233,7 @@ class RunLearner:
 
 def new_window(config: RunConfig) -> ReplayWindow:
     """An empty window of a run's games, in which the positions of an alpha-beta search's games weigh less."""
-    rate = config.learner.samples_per_position
+    rate = config.alpha_beta_samples
     return ReplayWindow(config.replay, weight_of=functools.partial(weight_of, samples_per_position=rate))
 
 

@@ -9,9 +9,11 @@ from typing import Protocol
 
 from zerosum.arena import play_match
 from zerosum.evaluators import Evaluator, EvaluatorConfig, make_evaluator
+from zerosum.evaluators.updatable import UpdatableEvaluator
 from zerosum.games import Rules
 from zerosum.network import Checkpoint
-from zerosum.play.contestant import RANDOM, Contestant, SearchContestant, rollouts
+from zerosum.play.contestant import RANDOM, Contestant, ProgramContestant, SearchContestant, rollouts
+from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.run.config import RunConfig
 from zerosum.search import SearchConfig
 
@@ -46,6 +48,8 @@ class RatingSetup:
     evaluator: EvaluatorConfig
     opening_plies: int
     """Random plies before the players take over."""
+    alphabeta_nodes: int = 1
+    """Nodes a move of alpha-beta searches, those of updatable networks."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ def rating_setup(config: RunConfig) -> RatingSetup:
         search=rating_search(config),
         evaluator=config.training.evaluator,
         opening_plies=config.strength.opening_plies,
+        alphabeta_nodes=config.strength.num_simulations or config.selfplay.alphabeta_nodes,
     )
 
 
@@ -125,4 +130,7 @@ def _contestant(game: Rules, setup: RatingSetup, player: RatingPlayer, *, seed: 
     if evaluator is None:
         assert player.checkpoint is not None
         evaluator = make_evaluator(player.checkpoint, setup.evaluator, batch_size=GAMES_AT_ONCE, game=game)
+    if isinstance(evaluator, UpdatableEvaluator):
+        program = DeepeningProgram(player.name, evaluator, nodes=setup.alphabeta_nodes)
+        return ProgramContestant(player.name, program)
     return SearchContestant(player.name, evaluator, setup.search)

@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from zerosum.base.errors import RunError, command_text
+from zerosum.base.errors import RunError, SettingsError, command_text
 from zerosum.base.files import writing
 from zerosum.cluster import ClusterDevices, ClusterSelfplay, Connection
 from zerosum.data_parallel import LearnerLostError
@@ -91,6 +91,11 @@ class SelfplayTraining:
     def _open(self, opened: contextlib.ExitStack) -> None:
         """Open the run and continue it; `opened` closes what is to be closed at the end."""
         directory, game, config, report = self._directory, self._game, self._config, self._report
+        if self._cluster is not None and config.network.kind == "updatable":
+            raise SettingsError(
+                "network.kind is 'updatable', whose self-play is an alpha-beta search in the threads of one process:"
+                " train without a cluster."
+            )
         self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
         opened.callback(self._store.close)
         checkpoint, state, info = open_checkpoint(directory, game, config, report)
@@ -138,7 +143,7 @@ class SelfplayTraining:
 
     def _load_window(self, info: dict[str, Any]) -> None:
         """Fill the window with the newest recorded games. `info` is the checkpoint's."""
-        config, rate = self._config, self._config.learner.samples_per_position
+        config, rate = self._config, self._config.alpha_beta_samples
         self._window = new_window(config)
         missing_weight = float(info.get("missing_weight", 0.0))
         least_weight = light_weight(rate) if missing_weight or config.selfplay.alphabeta_depth else 1.0
@@ -236,6 +241,8 @@ class SelfplayTraining:
         kind = "process" if in_processes else "thread"
         place = f"workers: {num_workers}" if cluster is None else f"actors of the cluster {cluster.address!r}"
         report(f"  self-play: {num_games} games a {kind}{why}; {place}; evaluator: {self._evaluator.description}.")
+        if config.network.kind == "updatable":
+            report(f"  An alpha-beta search of {config.selfplay.alphabeta_nodes:,} nodes a move plays self-play's games.")
         if depth := config.selfplay.depth_at(self._playing.progress):
             report(f"  At first {_player_words(depth)} self-play's games.")
         if config.game.startswith(OBJECT) and num_workers > 1:
@@ -243,7 +250,8 @@ class SelfplayTraining:
                 "  The workers share one process, because no other process can load"
                 f" {config.game.removeprefix(OBJECT)}: a class in a file, path.py:Class, plays in a process a core."
             )
-        if config.training.steps is not None and not self._is_deterministic:
+        is_tree_search = config.network.kind != "updatable"
+        if config.training.steps is not None and not self._is_deterministic and is_tree_search:
             report(f"  {measure(config, game, checkpoint, self._evaluator, num_games=num_games)}.")
 
     def _restored_resignation(self) -> Resignation | None:

@@ -50,6 +50,8 @@ def plays_in_processes(config: RunConfig, game: Rules) -> bool:
         )
     if kind != "auto":
         return kind == "processes"
+    if config.network.kind == "updatable":
+        return False
     return game.is_python and num_selfplay_workers(config) > 1 and not is_object
 
 
@@ -69,6 +71,8 @@ def measured(
     selfplay, in_processes = config.selfplay, plays_in_processes(config, game)
     on_gpu = config.training.evaluator.on_gpu
     adds_workers = may_add_workers and on_gpu and not in_processes and selfplay.num_workers is None
+    if config.network.kind == "updatable":  # a worker plays one game at a time
+        return changed(config, {"selfplay": {"games_per_worker": 1}}), ""
     if config.training.deterministic:
         return changed(config, {"selfplay": {"games_per_worker": selfplay.games_per_worker or DETERMINISTIC_GAMES}}), ""
     if selfplay.games_per_worker is not None and not adds_workers:

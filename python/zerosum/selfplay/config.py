@@ -72,6 +72,13 @@ class SelfplayConfig:
         low=0.0,
         high=1.0,
     )
+    alphabeta_nodes: int = setting(
+        500,
+        "positions that an alpha-beta search with an updatable network (network.kind) visits for each move; until"
+        " alphabeta_share of the budget it has the evaluation that is learned before",
+        low=1,
+        high=1 << 40,
+    )
     alphabeta_learning_nodes: int = setting(
         60_000_000,
         "positions that the games visit from which the alpha-beta search's evaluation is learned, once at the beginning"

@@ -6,8 +6,10 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from zerosum.evaluators.updatable import UpdatableEvaluator
 from zerosum.network import Checkpoint
 from zerosum.replay.records import GameRecord, RunningGame
+from zerosum.selfplay.alpha_beta_worker import AlphaBetaWorker
 from zerosum.selfplay.worker import SelfplayCounts, SelfplayTask, SelfplayWorker
 
 
@@ -41,7 +43,7 @@ class SelfplayThreads:
     def __init__(self, task: SelfplayTask, *, num_workers: int, running: Iterable[RunningGame] = ()) -> None:
         """Games in flight are distributed among the workers when they begin to play."""
         self._task, self._num_workers, self._running = task, num_workers, list(running)
-        self._workers: list[SelfplayWorker] = []
+        self._workers: list[SelfplayWorker | AlphaBetaWorker] = []
         self._counted = SelfplayCounts()  # of workers that have ended
 
     @property
@@ -74,11 +76,12 @@ class SelfplayThreads:
         if not self._workers:
             games, self._running = self._running, []
             shares = (games[index :: self._num_workers] for index in range(self._num_workers))
-            self._workers = [SelfplayWorker(self._task, running=share) for share in shares]
+            kind = AlphaBetaWorker if isinstance(self._task.evaluator, UpdatableEvaluator) else SelfplayWorker
+            self._workers = [kind(self._task, running=share) for share in shares]
         failures: list[BaseException] = []
         stop = threading.Event()
 
-        def run(worker: SelfplayWorker) -> None:
+        def run(worker: SelfplayWorker | AlphaBetaWorker) -> None:
             try:
                 worker.play_until(lambda: stop.is_set() or is_enough(), take, is_paused=is_paused)
             except BaseException as failure:  # handed to the caller's thread below

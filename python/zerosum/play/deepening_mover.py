@@ -1,0 +1,150 @@
+"""Our alpha-beta search as a player of matches: `DeepeningProgram`, and its mover at one board."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from typing_extensions import override
+
+from zerosum._core import DeepeningSearch, Iteration
+from zerosum.base.errors import SettingsError
+from zerosum.contest.adjudication import moves_to_mate
+from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover
+from zerosum.evaluators.updatable import HUNDREDTHS, UpdatableEvaluator
+from zerosum.games import Rules, State, start_state
+from zerosum.games.rules import with_planes_of
+
+ENTRIES_PER_MIB = (1 << 20) // 24
+"""Positions of a table in a MiB."""
+DEFAULT_TABLE_MIB = 64
+MATERIAL_HUNDREDTHS = 400
+"""Hundredths of material whose tanh is the expected result: a pawn more is 62 % of the points."""
+OVERHEAD_S = 0.02
+"""Time of a move that is left for the way to the clock."""
+MOVES_LEFT = 25
+"""The share of the remaining time for a move is one in so many, if the clock does not say how many moves are left."""
+INCREMENT_SHARE = 0.8
+"""The share of an increment that is used at once."""
+MOST_SHARE = 0.4
+"""Largest share of the remaining time for one move."""
+
+
+@dataclass(frozen=True)
+class DeepeningProgram:
+    """An alpha-beta search with an updatable network or, without one, with the material that the game counts."""
+
+    network: str = ""
+    """Identity of the network, for results and files."""
+    evaluator: UpdatableEvaluator | None = field(default=None, repr=False)
+    planes_of: Rules | None = field(default=None, repr=False)
+    """A game with the planes of the network; None for those of every game."""
+    nodes: int = 100_000
+    """Positions that are visited for a move without another limit."""
+    table_mib: int = DEFAULT_TABLE_MIB
+    parts: tuple[str, ...] | None = None
+    """The parts of the search that are switched on; None for all (`zerosum._core.DEEPENING_PARTS`)."""
+    disturbance: float = 0.0
+    """As that of `DeepeningSearch`."""
+
+    def open(self, game: Rules) -> DeepeningMover:
+        """A mover for one board."""
+        return DeepeningMover(game if self.planes_of is None else with_planes_of(game, self.planes_of), self)
+
+    def new_search(self, game: Rules) -> DeepeningSearch:
+        """The search of one board."""
+        evaluator = self.evaluator
+        return DeepeningSearch(
+            game,
+            None if evaluator is None else evaluator.network,
+            piece_values=[] if evaluator is None else evaluator.piece_values,
+            table_entries=self.table_mib * ENTRIES_PER_MIB,
+            parts=self.parts,
+            disturbance=self.disturbance,
+        )
+
+    def expected(self, found: Iteration) -> float:
+        """The expected result in [-1, 1] for the player to move, by what a search has found."""
+        if found.plies_to_end is not None:
+            return 1.0 if found.plies_to_end > 0 else -1.0
+        return math.tanh(found.value / (MATERIAL_HUNDREDTHS if self.evaluator is None else HUNDREDTHS))
+
+
+class DeepeningMover(Mover):
+    """The search at one board, from game to game. Its table is kept for the moves of a game."""
+
+    def __init__(
+        self, game: Rules, program: DeepeningProgram, *, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._game, self._program, self._now = game, program, now
+        self._search = program.new_search(game)
+        self._start: tuple[str, State] | None = None
+        self.evaluations = 0
+        """Positions visited in all games."""
+
+    @override
+    def new_game(self, number: int) -> None:
+        self._search.clear()
+
+    @override
+    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+        began, state = self._now(), self._state(start, actions)
+        nodes, seconds = limits.nodes, thinking_seconds(limits, self._game.player(state))
+        if nodes is None and seconds is None and limits.depth is None:
+            nodes = self._program.nodes
+        found = self._search.think(state, nodes=nodes, seconds=seconds, depth=limits.depth)
+        if found is None:  # stopped: any move will do
+            action = self._game.legal_actions(state, past_soft_endings=True)[0]
+            return EngineMove(action, "", EngineAnswer(self._game.action_text(state, action), self._now() - began))
+        self.evaluations += found.num_nodes
+        plies, action = found.plies_to_end, found.line[0]
+        answer = EngineAnswer(
+            self._game.action_text(state, action),
+            self._now() - began,
+            mate=None if plies is None else moves_to_mate(plies),
+            depth=found.depth,
+            nodes=found.num_nodes,
+            win_rate=(1 + self._program.expected(found)) / 2 if plies is None else None,
+        )
+        return EngineMove(action, "", answer)
+
+    @override
+    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
+        raise SettingsError("our alpha-beta search does not ponder: leave out ponder.")
+
+    @override
+    def end_game(self, result: float) -> None:
+        pass
+
+    @override
+    def close(self) -> None:
+        self._search.stop()
+
+    def _state(self, start: str, actions: Sequence[int]) -> State:
+        if self._start is None or self._start[0] != start:
+            self._start = start, start_state(self._game, start)
+        state = self._start[1]
+        for action in actions:
+            state = self._game.play(state, action)
+        return state
+
+
+def thinking_seconds(limits: EngineLimits, player: int) -> float | None:
+    """The time for a move; None without a clock.
+
+    >>> thinking_seconds(EngineLimits(move_time_s=1.0), 0), thinking_seconds(EngineLimits(nodes=5), 0)
+    (0.98, None)
+    >>> thinking_seconds(EngineLimits(remaining_s=(50.0, 9.0), increment_s=(1.0, 1.0)), 0)
+    2.78
+    """
+    if limits.move_time_s is not None:
+        return max(limits.move_time_s - OVERHEAD_S, limits.move_time_s / 2)
+    if limits.remaining_s is None:
+        return None
+    left = max(limits.remaining_s[player], 0.0)
+    wanted = left / (limits.moves_to_go or MOVES_LEFT) + INCREMENT_SHARE * limits.increment_s[player]
+    wanted = min(wanted, max(MOST_SHARE * left, limits.increment_s[player] / 2)) + limits.byoyomi_s
+    return max(wanted - OVERHEAD_S, wanted / 2)
