@@ -419,6 +419,11 @@ pub trait Game: Send + Sync + 'static {
         self.score(state).unwrap_or(0.0)
     }
 
+    /// The value of each kind of piece behind [`Self::material`], in the order of the planes; empty without kinds.
+    fn piece_values(&self) -> &[f32] {
+        &[]
+    }
+
     /// Number of earlier occurrences of the position in its game, counted as far as the rules need it; 0 if the rules
     /// do not count.
     fn num_repetitions(&self, _state: &Self::State) -> u32 {

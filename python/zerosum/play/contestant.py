@@ -163,7 +163,7 @@ class RandomPlay:
         return {}
 
 
-OwnContestant = SearchContestant | AlphaBeta | RandomPlay
+OwnContestant = SearchContestant | AlphaBeta | RandomPlay | ProgramContestant
 """The results of `parse_player`."""
 
 

@@ -42,6 +42,7 @@ from zerosum.external.opponents import find_opponent, opponents_of
 from zerosum.external.profiles import profile_of
 from zerosum.games import Rules
 from zerosum.play.contestant import (
+    ALPHA_BETA,
     AlphaBeta,
     Contestant,
     OwnContestant,
@@ -49,6 +50,7 @@ from zerosum.play.contestant import (
     SearchContestant,
     not_sampled,
 )
+from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.own_contestants import OWN_WORDS, parse_player
 from zerosum.play.runs import find_run, means_game, require_not_path, run_names
 from zerosum.play.skill import MOST_SKILL, with_skill
@@ -341,6 +343,10 @@ def _own_contestant(
         num_threads=_num_threads(terms),
         seed=seed,
     )
+    if word == ALPHA_BETA and not at and (terms.has_clock or terms.nodes is not None or terms.depth is not None):
+        own = ProgramContestant(ALPHA_BETA, DeepeningProgram())
+    if isinstance(own, ProgramContestant):
+        return _alpha_beta_contestant(entry, own, resign)
     if entry.precision is not None and not (isinstance(own, SearchContestant) and own.network):
         raise SettingsError(
             f"{entry.word} has no network, and precision={entry.precision} is a network's: leave it out."
@@ -367,6 +373,22 @@ def _own_contestant(
             )
         own = with_skill(own, entry.skill)
     return replace(own, name=entry.name or own.name)
+
+
+def _alpha_beta_contestant(entry: Entry, own: ProgramContestant, resign: ResignRule | None) -> ProgramContestant:
+    """A deepening alpha-beta search with the terms of an entry."""
+    for what, is_given in {
+        "precision": entry.precision is not None,
+        "skill": entry.skill is not None,
+        "sample": entry.sampled_plies > 0,
+        "ponder": entry.terms.ponder,
+    }.items():
+        if is_given:
+            raise SettingsError(f"{entry.word} is an alpha-beta search, which has no {what}: leave it out.")
+    terms = entry.terms if own.terms.nodes is None else replace(entry.terms, nodes=own.terms.nodes)
+    word = entry.word.partition("@")[0]
+    name = f"{word}@{terms.nodes}" if own.terms.nodes is not None else f"{word} ({terms})" if str(terms) else word
+    return replace(own, name=entry.name or name, terms=terms, resign=resign)
 
 
 def _num_threads(terms: Terms) -> int:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from zerosum._core import core_game_names
 from zerosum.base.errors import SettingsError, near, nearest
+from zerosum.contest.mover import Terms
 from zerosum.evaluators.backends import Precision
+from zerosum.evaluators.updatable import UpdatableEvaluator
 from zerosum.games import Rules, make
 from zerosum.network import load_checkpoint
 from zerosum.play.bundled import usual_network
@@ -18,10 +20,12 @@ from zerosum.play.contestant import (
     RANDOM,
     ROLLOUTS,
     OwnContestant,
+    ProgramContestant,
     SearchContestant,
     alpha_beta,
     rollouts,
 )
+from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.fit import rules_for
 from zerosum.play.player import network_evaluator, network_name, read_run_config, search_of_run
 from zerosum.play.runs import find_run, means_game, require_not_path, run_names, runs_directory, split_player
@@ -86,6 +90,12 @@ def parse_player(
     search = search_of_run(read_run_config(path), num_simulations)
     checkpoint = load_checkpoint(path)
     own = rules_for(checkpoint.info, game)
+    if checkpoint.info.network.kind == "updatable":
+        evaluator = UpdatableEvaluator(checkpoint, own)
+        network = network_name(checkpoint.info)
+        terms = Terms(nodes=num_simulations)
+        name = word if num_simulations is None else f"{word}@{num_simulations}"
+        return ProgramContestant(name, DeepeningProgram(network, evaluator, own), terms)
     evaluator = network_evaluator(checkpoint, own, precision=precision, batch_size=batch_size, num_threads=num_threads)
     name = f"{word}@{search.num_simulations}"
     return SearchContestant(name, evaluator, search, network=network_name(checkpoint.info), planes_of=own)

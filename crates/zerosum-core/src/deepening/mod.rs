@@ -200,7 +200,8 @@ pub struct Settings {
     pub seed: u64,
     /// The switches.
     pub parts: Parts,
-    /// Values of the kinds of pieces in hundredths, in the order of [`crate::game::Tactics`]. A kind without one is worth 100.
+    /// Values of the kinds of pieces in hundredths, in the order of [`crate::game::Tactics`]. A kind without one is worth 100;
+    /// with [`AnyEvaluation::Material`] they are the game's own if this is empty.
     pub piece_values: Vec<i32>,
     /// Positions in the table, at most.
     pub table_entries: usize,
@@ -272,6 +273,10 @@ impl<G: Game> Deepening<G> {
     /// # Errors
     /// A sentence, if the evaluation is of another game.
     pub fn new(game: Arc<G>, settings: Settings) -> Result<Self, UsageError> {
+        let mut piece_values = settings.piece_values;
+        if piece_values.is_empty() && matches!(settings.evaluation, AnyEvaluation::Material) {
+            piece_values = game.piece_values().iter().map(|value| hundredths(*value)).collect();
+        }
         let evaluation: Box<dyn LineEvaluation<G>> = match settings.evaluation {
             AnyEvaluation::Material => disturbed(Material, settings.disturbance, settings.seed),
             AnyEvaluation::Linear(linear) => {
@@ -289,7 +294,7 @@ impl<G: Game> Deepening<G> {
             game,
             evaluation,
             parts: settings.parts,
-            piece_values: settings.piece_values,
+            piece_values,
             root: None,
             stop: Arc::default(),
         })

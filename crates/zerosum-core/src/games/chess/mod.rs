@@ -341,6 +341,10 @@ impl Game for Chess {
         counts.iter().zip(PIECE_VALUES).map(|(count, value)| count * value).sum()
     }
 
+    fn piece_values(&self) -> &[f32] {
+        &PIECE_VALUES
+    }
+
     fn position_text(&self, state: &State) -> Option<String> {
         Some(fen::write(state, fen::Castling::Xfen))
     }

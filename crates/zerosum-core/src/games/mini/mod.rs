@@ -295,6 +295,10 @@ where
         state.board().material(&Board::PIECE_VALUES) * state.player.sign()
     }
 
+    fn piece_values(&self) -> &[f32] {
+        &Board::PIECE_VALUES
+    }
+
     fn num_repetitions(&self, state: &Self::State) -> u32 {
         state.history.repetitions().into()
     }

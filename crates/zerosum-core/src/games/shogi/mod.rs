@@ -255,6 +255,10 @@ impl Game for Shogi {
         more + in_hand(Player::First) - in_hand(Player::Second)
     }
 
+    fn piece_values(&self) -> &[f32] {
+        &PIECE_VALUES
+    }
+
     fn position_text(&self, state: &State) -> Option<String> {
         Some(SFEN.write(&state.board.setup(state.plies)))
     }
