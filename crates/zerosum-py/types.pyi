@@ -408,6 +408,15 @@ class Search:
 
 @final
 class Root:
+    @staticmethod
+    def of_moves(
+        game: Game,
+        state: State,
+        searched: Sequence[tuple[int, int, float, bool]],
+        *,
+        net_value: float,
+        depth: int,
+    ) -> Root: ...
     @property
     def actions(self) -> NDArray[np.uint16]: ...
     @property

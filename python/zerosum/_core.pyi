@@ -753,6 +753,20 @@ class Search:
 class Root:
     """Statistics of a searched root. Values are for the player to move; arrays [L] in the order of `actions`."""
 
+    @staticmethod
+    def of_moves(
+        game: Game,
+        state: State,
+        searched: Sequence[tuple[int, int, float, bool]],
+        *,
+        net_value: float,
+        depth: int,
+    ) -> Root:
+        """The statistics of a position as another kind of search has them: of some legal moves, the best first.
+
+        `searched` has moves with their nodes, which count as visits, their values and whether they certainly win. All
+        moves have the same prior. Raises ValueError if the state is of another game.
+        """
     @property
     def actions(self) -> NDArray[np.uint16]:
         """The legal actions, ascending; empty before the root's evaluation."""

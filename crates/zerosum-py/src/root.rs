@@ -3,7 +3,11 @@
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use zerosum_core::game::Action;
-use zerosum_core::search;
+use zerosum_core::search::{self, SearchedMove};
+
+use crate::failure::value_error;
+use crate::game::Game;
+use crate::state::State;
 
 /// Statistics of a searched root. Values are for the player to move; arrays [L] in the order of `actions`.
 #[pyclass(frozen, module = "zerosum._core")]
@@ -13,6 +17,28 @@ pub struct Root {
 
 #[pymethods]
 impl Root {
+    /// The statistics of a position as another kind of search has them: of some legal moves, the best first.
+    ///
+    /// `searched` has moves with their nodes, which count as visits, their values and whether they certainly win. All
+    /// moves have the same prior. Raises ValueError if the state is of another game.
+    #[staticmethod]
+    #[pyo3(signature = (game, state, searched, *, net_value, depth))]
+    fn of_moves(
+        game: &Game,
+        state: &State,
+        searched: Vec<(Action, u32, f32, bool)>,
+        net_value: f32,
+        depth: u32,
+    ) -> PyResult<Self> {
+        let position = game.inner.position(&state.inner).map_err(value_error)?;
+        let moves: Vec<SearchedMove> = searched
+            .into_iter()
+            .map(|(action, num_nodes, value, is_win)| SearchedMove { action, num_nodes, value, is_win })
+            .collect();
+        let inner = search::Root::of_moves(position.legal_actions(true), position.player(), &moves, net_value, depth);
+        Ok(Self { inner })
+    }
+
     /// The legal actions, ascending; empty before the root's evaluation.
     #[getter]
     fn actions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u16>> {

@@ -14,12 +14,12 @@ from zerosum._core import DeepeningSearch, Iteration
 from zerosum.base.errors import SettingsError
 from zerosum.contest.adjudication import moves_to_mate
 from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover
-from zerosum.evaluators.updatable import HUNDREDTHS, UpdatableEvaluator
+from zerosum.evaluators.updatable import UpdatableEvaluator
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import with_planes_of
+from zerosum.play.deepening_driver import ENTRIES_PER_MIB, expected_result
+from zerosum.play.player import ALPHA_BETA_NODES
 
-ENTRIES_PER_MIB = (1 << 20) // 24
-"""Positions of a table in a MiB."""
 DEFAULT_TABLE_MIB = 64
 MATERIAL_HUNDREDTHS = 400
 """Hundredths of material whose tanh is the expected result: a pawn more is 62 % of the points."""
@@ -42,7 +42,7 @@ class DeepeningProgram:
     evaluator: UpdatableEvaluator | None = field(default=None, repr=False)
     planes_of: Rules | None = field(default=None, repr=False)
     """A game with the planes of the network; None for those of every game."""
-    nodes: int = 100_000
+    nodes: int = ALPHA_BETA_NODES
     """Positions that are visited for a move without another limit."""
     table_mib: int = DEFAULT_TABLE_MIB
     parts: tuple[str, ...] | None = None
@@ -68,9 +68,9 @@ class DeepeningProgram:
 
     def expected(self, found: Iteration) -> float:
         """The expected result in [-1, 1] for the player to move, by what a search has found."""
-        if found.plies_to_end is not None:
-            return 1.0 if found.plies_to_end > 0 else -1.0
-        return math.tanh(found.value / (MATERIAL_HUNDREDTHS if self.evaluator is None else HUNDREDTHS))
+        if self.evaluator is not None or found.plies_to_end is not None:
+            return expected_result(found)
+        return math.tanh(found.value / MATERIAL_HUNDREDTHS)
 
 
 class DeepeningMover(Mover):

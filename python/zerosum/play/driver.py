@@ -1,21 +1,25 @@
 """A search from its beginning to its end: `SearchDriver` answers it, watches the clock, and reports.
 
 `Player.analyse`, the engine behind the protocols and our player in a match all search by it. A `Task` says what to
-search and for how long.
+search and for how long. With an updatable network the search is alpha-beta (`deepening_driver.py`).
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from zerosum._core import UNLIMITED_SIMULATIONS, Root, Search
 from zerosum.evaluators import Evaluator, answer_all
 from zerosum.evaluators.evaluator import CPU_FULL_BATCH
+from zerosum.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.analysis import Analysis, AnalysisLine
+from zerosum.play.deepening_driver import DeepeningDriver
+from zerosum.play.task import Task as Task
 from zerosum.search import SearchConfig
 
+MOST_TABLE_MIB = 256
+"""Largest memory of an alpha-beta search's table."""
 REPORT_SECONDS = 0.5
 """The interval between two reports."""
 FIRST_LEAVES = 100
@@ -51,33 +55,6 @@ def batch_size(config: SearchConfig, num_visits: int) -> int:
     share = int(num_visits * IN_FLIGHT_SHARE / config.num_batches)
     power = 1 << max(share.bit_length() - 1, 0)
     return min(max(power, CPU_FULL_BATCH), config.leaves_a_batch)
-
-
-@dataclass(frozen=True)
-class Task:
-    """The limits of a search and the moves to report. The first limit that is reached ends the search."""
-
-    num_visits: int | None = None
-    """Total visits, including those kept from an earlier search."""
-    seconds: float | None = None
-    depth: int | None = None
-    """Plies of the best line; a shorter line counts if it ends the game."""
-    is_endless: bool = False
-    """Ignore all limits: the search goes on until it is stopped."""
-    allowed: tuple[int, ...] = ()
-    """Actions to choose from; empty for all legal ones."""
-    num_lines: int = 1
-    """Moves to report, the best first. A search for several lines goes on until all of them are proven."""
-    line_share: float = 0.05
-    """The least share of all visits for each reported move that is not proven."""
-    proof_share: float = 0.1
-    """The share of the time for the search for forced results at most, unless `num_visits` limits the search."""
-    report_seconds: float | None = None
-    """The interval between two reports; None for the driver's own."""
-    choose: Callable[[Root], int | None] = lambda root: root.best_action
-    """The move to play after the search, one of those allowed; None if there is none."""
-    is_enough: Callable[[Root, float], str | None] | None = None
-    """Called between two batches with the statistics and the seconds; returns the reason to end the search, or None."""
 
 
 class SearchDriver:
@@ -120,6 +97,18 @@ class SearchDriver:
             started: The time on the clock from which seconds count; now if not given.
         """
         search, config = self._search, self._config
+        if isinstance(self._evaluator, UpdatableEvaluator):
+            return DeepeningDriver(
+                search.game,
+                self._state,
+                self._evaluator,
+                memory_mib=min(config.memory_mib, MOST_TABLE_MIB),
+                by=self._by,
+                on_report=self._on_report,
+                report_seconds=self._report_seconds,
+                is_stopped=self._is_stopped,
+                clock=self._clock,
+            ).run(task, started=started)
         self._task, self._started, self._stop_reason = task, self._clock() if started is None else started, ""
         self._reported, self._num_leaves, self._num_collisions = self._started, 0, search.num_collisions
         self._leaves_before, self._proof_nodes, self._proof_seconds = search.num_leaves, 0, 0.0

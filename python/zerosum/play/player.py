@@ -48,6 +48,10 @@ MOST_SIMULATIONS = 1 << 24
 """Largest number of simulations that users may set. A search by time has no such limit."""
 
 
+ALPHA_BETA_NODES = 100_000
+"""Nodes of an alpha-beta search for a move without another limit."""
+
+
 class Player:
     """Searches positions of one game, each from scratch. Calls share no state, so threads may share a player.
 
@@ -249,6 +253,8 @@ def load_player(
     path = require_network(path) if isinstance(path, str) else path
     checkpoint, run = load_checkpoint(path), read_run_config(path)
     info = checkpoint.info
+    if info.network.kind == "updatable":
+        num_simulations = num_simulations or ALPHA_BETA_NODES
     game = game or learned_game(path, info)
     rules, search = rules_for(info, make(game)), search_of_run(run, num_simulations)
     evaluator = network_evaluator(

@@ -48,7 +48,7 @@ pub use config::{MoveChoice, PolicyTarget, RootSelection, SearchConfig, Unvisite
 pub use evaluations::Evaluations;
 pub use prior::{prior_of, round_prior};
 use puct::ExplorationTable;
-pub use root::{Root, StopReason};
+pub use root::{Root, SearchedMove, StopReason};
 use tree::ForcedResults;
 pub use tree::{Noise, Tree};
 

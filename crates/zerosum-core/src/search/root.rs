@@ -86,7 +86,61 @@ pub struct Root {
     lower_confidence_bounds: Vec<f32>,
 }
 
+/// A move that another kind of search has looked at: its nodes count as visits.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchedMove {
+    /// The move.
+    pub action: Action,
+    /// Nodes of its search.
+    pub num_nodes: u32,
+    /// The expected result for the player to move.
+    pub value: f32,
+    /// True if the move certainly wins.
+    pub is_win: bool,
+}
+
 impl Root {
+    /// The statistics of a position as another kind of search has them: of some legal moves, the best with the most nodes. All
+    /// moves have the same prior.
+    pub fn of_moves(actions: Vec<Action>, player: Player, searched: &[SearchedMove], net_value: f32, depth: u32) -> Self {
+        let size = actions.len();
+        let mut root = Self {
+            visits: vec![0; size],
+            q: vec![f32::NAN; size],
+            draw_shares: Vec::new(),
+            draw_share: None,
+            priors: vec![1.0 / size as f32; size],
+            net_values: vec![f32::NAN; size],
+            lower: vec![-1.0; size],
+            upper: vec![1.0; size],
+            value: searched.first().map_or(net_value, |best| best.value),
+            net_value,
+            proven: searched.first().filter(|best| best.is_win).map(|_| 1.0),
+            player,
+            num_simulations: searched.iter().map(|one| one.num_nodes).sum(),
+            num_reused: 0,
+            deepest: depth,
+            stop_reason: None,
+            has_gumbel_noise: false,
+            improved_logits: Vec::new(),
+            halving: Vec::new(),
+            policy_target: PolicyTarget::Visits,
+            is_barred: Vec::new(),
+            forced: None,
+            lower_confidence_bounds: Vec::new(),
+            actions,
+        };
+        for one in searched {
+            if let Ok(index) = root.actions.binary_search(&one.action) {
+                (root.visits[index], root.q[index]) = (one.num_nodes, one.value);
+                if one.is_win {
+                    root.lower[index] = 1.0;
+                }
+            }
+        }
+        root
+    }
+
     /// The statistics of a node with these priors of its children. Without exact bounds no move has a proven result, not even
     /// one that ends the game.
     pub(super) fn new(config: &SearchConfig, arena: &Arena, root: &Node, priors: &[f32]) -> Self {

@@ -1,0 +1,231 @@
+"""An alpha-beta search from its beginning to its end, with the tasks and analyses of `driver.SearchDriver`.
+
+A player with an updatable network is searched by it wherever a `SearchDriver` would search a tree: nodes count as
+simulations.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+
+from zerosum._core import DeepeningSearch, Iteration, Root
+from zerosum.evaluators.updatable import HUNDREDTHS, UpdatableEvaluator
+from zerosum.games import Rules, State
+from zerosum.play.analysis import Analysis, AnalysisLine
+from zerosum.play.task import Task
+
+POLL_S = 0.005
+"""Seconds between two looks at the clock and at what a client asks for."""
+ENTRIES_PER_MIB = (1 << 20) // 24
+"""Positions of a table in a MiB."""
+MOST_NODES = (1 << 32) - 1
+"""Nodes that a report can count."""
+
+
+def expected_result(found: Iteration) -> float:
+    """The expected result in [-1, 1] for the player to move, by what a search with an updatable network has found."""
+    if found.plies_to_end is not None:
+        return 1.0 if found.plies_to_end > 0 else -1.0
+    return math.tanh(found.value / HUNDREDTHS)
+
+
+class DeepeningDriver:
+    """One search of one position."""
+
+    def __init__(
+        self,
+        game: Rules,
+        state: State,
+        evaluator: UpdatableEvaluator,
+        *,
+        memory_mib: int,
+        by: str,
+        on_report: Callable[[Analysis], None] | None,
+        report_seconds: float,
+        is_stopped: Callable[[], bool],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """The arguments are those of a `SearchDriver`; `memory_mib` bounds the transposition table."""
+        self._game, self._state, self._evaluator, self._by = game, state, evaluator, by
+        self._on_report, self._report_seconds = on_report, report_seconds
+        self._is_stopped, self._clock = is_stopped, clock
+        self._search = DeepeningSearch(
+            game,
+            evaluator.network,
+            piece_values=evaluator.piece_values,
+            table_entries=memory_mib * ENTRIES_PER_MIB,
+        )
+        self._net_value = float(evaluator.evaluate(game.encode([state])).values[0])
+        self._found: list[Iteration] = []
+        """The best lines so far."""
+        self._depth = self._num_nodes = 0
+
+    def run(self, task: Task, *, started: float | None = None) -> Analysis:
+        """Search until a limit is reached, at least a ply deep."""
+        self._task, self._started = task, self._clock() if started is None else started
+        self._reported, stop_reason = self._started, ""
+        legal = self._game.legal_actions(self._state, past_soft_endings=True)
+        allowed = [action for action in legal if action in task.allowed] if task.allowed else legal
+        self._search.begin(self._state, allowed)
+        with ThreadPoolExecutor(1, thread_name_prefix="alpha-beta") as pool:
+            while not stop_reason:
+                stop_reason = self._deepen(pool, allowed)
+                if self._on_report is not None and not stop_reason and self._is_due_to_report():
+                    self._reported = self._clock()
+                    self._on_report(self._analysis(None))
+        return self._analysis(stop_reason)
+
+    def _deepen(self, pool: ThreadPoolExecutor, allowed: list[int]) -> str:
+        """Search all requested lines a ply deeper. Returns the reason to end the search, or ""."""
+        depth, lines, rest, task = self._depth + 1, list[Iteration](), list(allowed), self._task
+        num_lines = min(task.num_lines, len(allowed))
+        for _ in range(num_lines):
+            found, reason = self._one_line(pool, depth, rest if num_lines > 1 else None)
+            if found is not None:
+                lines.append(found)
+                rest.remove(found.line[0])
+            if reason:
+                self._take(lines)
+                return reason
+        self._depth = depth
+        self._take(lines)
+        if all(found.plies_to_end is not None and abs(found.plies_to_end) <= depth for found in lines):
+            return "proven"
+        if task.is_endless:
+            return ""
+        if task.depth is not None and depth >= task.depth:
+            return "depth"
+        if task.num_visits is not None and self._num_nodes >= task.num_visits:
+            return "simulations"
+        return ""
+
+    def _one_line(
+        self, pool: ThreadPoolExecutor, depth: int, rest: list[int] | None
+    ) -> tuple[Iteration | None, str]:
+        """The best line `depth` plies deep, and the reason if the search is to end.
+
+        Among several lines it is the best of the moves left, searched from the first ply on: the table has it already.
+        """
+        task, before, nodes = self._task, self._num_nodes, None
+        if task.num_visits is not None and not task.is_endless and depth > 1:
+            nodes = max(1, task.num_visits - (before if rest else 0))
+        if rest is None:
+            future = pool.submit(self._search.deepen, nodes=nodes)
+        else:
+            future = pool.submit(self._search.think, self._state, nodes=nodes, depth=depth, allowed=rest)
+        reason = self._wait(future)
+        found = future.result()
+        if found is None:
+            return None, reason or ("simulations" if nodes is not None else "depth")
+        self._num_nodes = found.num_nodes + (before if rest else 0)
+        is_short = not found.is_complete or (found.depth < depth and found.plies_to_end is None)
+        return found, reason or ("simulations" if is_short else "")
+
+    def _wait(self, future: Future[Iteration | None]) -> str:
+        """Wait for an iteration, or stop it if a limit is reached. A first iteration is always finished."""
+        while True:
+            try:
+                future.result(POLL_S)
+            except NotYet:
+                reason = self._stop_reason()
+                if reason and self._depth:
+                    self._search.stop()
+                    return reason
+            else:
+                return self._stop_reason() if self._depth else ""
+
+    def _stop_reason(self) -> str:
+        task, elapsed = self._task, self._clock() - self._started
+        if self._is_stopped():
+            return "stopped"
+        if task.is_endless:
+            return ""
+        if task.seconds is not None and elapsed >= task.seconds:
+            return "time"
+        if task.is_enough is not None and self._found:
+            return task.is_enough(self._root(evenly=True), elapsed) or ""
+        return ""
+
+    def _take(self, lines: list[Iteration]) -> None:
+        """Take over the lines of an iteration; those that it did not come to stay as they were."""
+        moves = {found.line[0] for found in lines}
+        others = [found for found in self._found if found.line[0] not in moves]
+        self._found = (lines + others)[: max(self._task.num_lines, 1)]
+
+    def _shares(self) -> list[int]:
+        """The nodes of each line: most of them are the best one's, because a window leaves little to the others."""
+        others = [1] * (len(self._found) - 1)
+        return [max(1, min(self._num_nodes, MOST_NODES) - len(others)), *others] if self._found else []
+
+    def _is_due_to_report(self) -> bool:
+        seconds = self._report_seconds if self._task.report_seconds is None else self._task.report_seconds
+        return self._clock() - self._reported >= seconds
+
+    def _root(self, *, evenly: bool = False) -> Root:
+        """The statistics of the position. Nodes are visits; `evenly` shares them with another move.
+
+        A time manager stops a tree search whose best move cannot be overtaken by visits, which here mean nothing.
+        """
+        searched = [
+            (found.line[0], nodes, expected_result(found), (found.plies_to_end or 0) > 0)
+            for found, nodes in zip(self._found, self._shares(), strict=True)
+        ]
+        if evenly and len(searched) == 1:
+            action, nodes, value, is_win = searched[0]
+            other = next((one for one in self._game.legal_actions(self._state, past_soft_endings=True) if one != action), None)
+            if other is not None:
+                searched = [(action, nodes // 2 + 1, value, is_win), (other, nodes // 2, value, False)]
+        return Root.of_moves(
+            self._game, self._state, searched, net_value=self._net_value, depth=self._depth
+        )
+
+    def _analysis(self, stop_reason: str | None) -> Analysis:
+        root, num_legal = self._root(), max(1, len(self._game.legal_actions(self._state, past_soft_endings=True)))
+        lines = tuple(
+            AnalysisLine(
+                game=self._game,
+                state=self._state,
+                actions=self._whole_line(found),
+                visits=nodes,
+                value=expected_result(found),
+                prior=1 / num_legal,
+                draw_share=None,
+                proven=found.plies_to_end is not None,
+            )
+            for found, nodes in zip(self._found, self._shares(), strict=True)
+        )
+        chosen: tuple[int, ...] = ()
+        if stop_reason is not None and (action := self._task.choose(root)) is not None:
+            known = next((line.actions for line in lines if line.actions[0] == action), None)
+            chosen = known or (action,)
+        return Analysis(
+            game=self._game,
+            state=self._state,
+            root=root,
+            lines=lines,
+            num_simulations=root.num_simulations,
+            seconds=self._clock() - self._started,
+            stop_reason=stop_reason,
+            by=self._by,
+            chosen=chosen,
+            num_leaves=self._num_nodes,
+            depth=self._depth,
+        )
+
+    def _whole_line(self, found: Iteration) -> tuple[int, ...]:
+        """The line of an iteration, to the end of the game if it is decided: the table cuts lines short."""
+        line, state = list(found.line), self._state
+        for action in line:
+            state = self._game.play(state, action)
+        while found.plies_to_end is not None and len(line) < abs(found.plies_to_end):
+            more = self._search.think(state, depth=abs(found.plies_to_end) - len(line))
+            if more is None or more.plies_to_end is None:
+                break
+            line += more.line
+            for action in more.line:
+                state = self._game.play(state, action)
+        return tuple(line)
