@@ -222,9 +222,9 @@ class LinearEvaluation:
 class UpdatableNetwork:
     """An efficiently updatable network as a search evaluates it: in whole numbers.
 
-    A feature is a square of a bit plane or a step of a constant plane's number. For each bit plane `bits` has the number
-    of its first square's feature in the view of the player to move and in the other side's view, or -1 twice if it has
-    none; `turned` has each square's place in the other side's view. For each constant plane `numbers` has the same two
+    A feature is a square of a bit plane or a step of a constant plane's number. For each bit plane `bits` has the
+    number of its first square's feature in the view of the player to move and in the other side's view, or -1 twice if
+    it has none; `turned` has each square's place in the other side's view. For each constant plane `numbers` has the same two
     features of its first step, the number of steps and the count that the plane's number 1 stands for. Weights are
     `input` [features * units], `input_bias` [units], `output` [2 * units] and `output_bias`.
 
@@ -280,12 +280,12 @@ class Iteration:
 class DeepeningSearch:
     """An alpha-beta search that is deepened a ply at a time: `begin`, then `deepen` until the answer is good enough.
 
-    The evaluation is a `LinearEvaluation`, an `UpdatableNetwork` or, without one, `Game.material`. `parts` names the parts
-    of the search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in hundredths of the
-    evaluation's unit, in the order of the planes; they order captures. `table_entries` bounds the transposition table,
-    24 bytes each. With `disturbance` each position's evaluation is off by a fixed, normally distributed amount with this
-    standard deviation, in units of the evaluation, a function of position and `seed`. Equal calls since `clear` have equal
-    answers. Calls from several threads wait for one another, except `stop`.
+    The evaluation is a `LinearEvaluation`, an `UpdatableNetwork` or, without one, `Game.material`. `parts` names the
+    parts of the search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in hundredths of
+    the evaluation's unit, in the order of the planes; they order captures. `table_entries` bounds the transposition
+    table, 24 bytes each. With `disturbance` each position's evaluation is off by a fixed, normally distributed amount
+    with this standard deviation, in units of the evaluation, a function of position and `seed`. Equal calls since
+    `clear` have equal answers. Calls from several threads wait for one another, except `stop`.
 
     Raises GameError if the evaluation is of another game, or a part is unknown.
     """
@@ -302,7 +302,7 @@ class DeepeningSearch:
         seed: int = 0,
     ) -> DeepeningSearch: ...
     def begin(self, state: State, allowed: Sequence[int] | None = None) -> None:
-        """Take a position as the root, with all legal moves or only those of `allowed`. Soft endings end the game below it.
+        """Take a position as the root, with all legal moves or those of `allowed`. Soft endings end the game below it.
 
         Raises GameError if no move is left, ValueError if the state is of another game.
         """

@@ -23,9 +23,9 @@ const MAX_TABLE_ENTRIES: u64 = 1 << 32;
 
 /// An efficiently updatable network as a search evaluates it: in whole numbers.
 ///
-/// A feature is a square of a bit plane or a step of a constant plane's number. For each bit plane `bits` has the number
-/// of its first square's feature in the view of the player to move and in the other side's view, or -1 twice if it has
-/// none; `turned` has each square's place in the other side's view. For each constant plane `numbers` has the same two
+/// A feature is a square of a bit plane or a step of a constant plane's number. For each bit plane `bits` has the
+/// number of its first square's feature in the view of the player to move and in the other side's view, or -1 twice if
+/// it has none; `turned` has each square's place in the other side's view. For each constant plane `numbers` has the same two
 /// features of its first step, the number of steps and the count that the plane's number 1 stands for. Weights are
 /// `input` [features * units], `input_bias` [units], `output` [2 * units] and `output_bias`.
 ///
@@ -114,12 +114,12 @@ fn limit(nodes: Option<u64>, seconds: Option<f64>) -> Limit {
 
 /// An alpha-beta search that is deepened a ply at a time: `begin`, then `deepen` until the answer is good enough.
 ///
-/// The evaluation is a `LinearEvaluation`, an `UpdatableNetwork` or, without one, `Game.material`. `parts` names the parts
-/// of the search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in hundredths of the
-/// evaluation's unit, in the order of the planes; they order captures. `table_entries` bounds the transposition table,
-/// 24 bytes each. With `disturbance` each position's evaluation is off by a fixed, normally distributed amount with this
-/// standard deviation, in units of the evaluation, a function of position and `seed`. Equal calls since `clear` have equal
-/// answers. Calls from several threads wait for one another, except `stop`.
+/// The evaluation is a `LinearEvaluation`, an `UpdatableNetwork` or, without one, `Game.material`. `parts` names the
+/// parts of the search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in hundredths of
+/// the evaluation's unit, in the order of the planes; they order captures. `table_entries` bounds the transposition
+/// table, 24 bytes each. With `disturbance` each position's evaluation is off by a fixed, normally distributed amount
+/// with this standard deviation, in units of the evaluation, a function of position and `seed`. Equal calls since
+/// `clear` have equal answers. Calls from several threads wait for one another, except `stop`.
 ///
 /// Raises GameError if the evaluation is of another game, or a part is unknown.
 #[pyclass(frozen, module = "zerosum._core")]
@@ -170,7 +170,7 @@ impl DeepeningSearch {
         Ok(Self { stop: inner.stop_flag(), game, inner: Mutex::new(inner) })
     }
 
-    /// Take a position as the root, with all legal moves or only those of `allowed`. Soft endings end the game below it.
+    /// Take a position as the root, with all legal moves or those of `allowed`. Soft endings end the game below it.
     ///
     /// Raises GameError if no move is left, ValueError if the state is of another game.
     #[pyo3(signature = (state, allowed = None))]

@@ -7,6 +7,7 @@
     selfplay    self-play beside the evaluator alone, and what a second core gives
     train       the whole loop
     analyse     one position at a time, with the network
+    alphabeta   the alpha-beta search with material and with an updatable network
 
 `zerosum bench gpu` is another kind, in `gpu/`: all figures of one GPU beside what they should be, in a file.
 
@@ -20,6 +21,7 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 
 from zerosum.base.errors import SettingsError, nearest, shown
+from zerosum.bench.alpha_beta import bench_alpha_beta
 from zerosum.bench.analyse import bench_analyse
 from zerosum.bench.batches import bench_batches
 from zerosum.bench.evaluator import bench_evaluator
@@ -42,6 +44,7 @@ BENCHES = {
     "selfplay": bench_selfplay,
     "train": bench_train,
     "analyse": bench_analyse,
+    "alphabeta": bench_alpha_beta,
 }
 
 

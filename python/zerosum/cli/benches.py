@@ -19,7 +19,7 @@ def bench(
     name: Annotated[
         str,
         typer.Argument(
-            help="`rules`, `search`, `batches`, `evaluator`, `selfplay`, `train`, `analyse` or `gpu`.",
+            help="`rules`, `search`, `batches`, `evaluator`, `selfplay`, `train`, `analyse`, `alphabeta` or `gpu`.",
             show_default=False,
         ),
     ],

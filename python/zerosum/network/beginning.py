@@ -11,8 +11,7 @@ from zerosum.network.weights import tower_weights
 
 
 def initial_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) -> dict[str, NDArray[np.float32]]:
-    """The initial weights of a residual tower, an updatable network or one's own: `tower_weights`,
-    `updatable_weights`, `own_weights`.
+    """The initial weights of a network of any kind: `tower_weights`, `updatable_weights` or `own_weights`.
 
     Raises:
         SettingsError: as `zerosum.network.own_network.own_weights`.

@@ -27,14 +27,15 @@ class NetworkConfig:
 
     kind: Literal["residual", "updatable"] = setting(
         "residual",
-        "'residual', a residual tower for tree search (the paper), or 'updatable', a small, efficiently updatable network"
-        " for alpha-beta search, which has none of the settings below but the next two (docs/alpha-beta.md)",
+        "'residual', a residual tower for tree search (the paper), or 'updatable', a small, efficiently updatable"
+        " network for alpha-beta search, which has none of the settings below but the next two (docs/alpha-beta.md)",
     )
     updatable_units: int = setting(
         64, "units of each side's accumulator of an updatable network, a multiple of 16", low=16, high=1024
     )
     opponent_view: Literal["same", "flipped", "turned", "transposed"] = setting(
-        "same", "how the opponent of an updatable network's player sees the board, which a training finds when it begins"
+        "same",
+        "how the opponent of an updatable network's player sees the board, which a training finds when it begins",
     )
 
     num_blocks: int = setting(
@@ -117,7 +118,11 @@ class NetworkConfig:
     @property
     def size(self) -> str:
         """Blocks and filters, such as "5x64", or the units of an updatable network."""
-        return f"updatable, {self.updatable_units}" if self.kind == "updatable" else f"{self.num_blocks}x{self.num_filters}"
+        return (
+            f"updatable, {self.updatable_units}"
+            if self.kind == "updatable"
+            else f"{self.num_blocks}x{self.num_filters}"
+        )
 
     def pools(self, block: int) -> bool:
         """Whether a block, numbered from 0, has global pooling."""

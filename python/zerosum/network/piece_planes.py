@@ -17,7 +17,7 @@ from zerosum.base.errors import SettingsError
 OWN, OPPONENT, EARLIER = "own ", "opponent ", " ago"
 
 View = Literal["same", "flipped", "turned", "transposed"]
-"""How the opponent sees the board: as the player to move does, top to bottom, by 180 degrees, or with rows as columns."""
+"""How the opponent sees the board: as the player to move, top to bottom, by 180 degrees, or with rows as columns."""
 VIEWS: tuple[View, ...] = get_args(View)
 
 
@@ -58,8 +58,8 @@ class PiecePlanes:
         numbers = pairs([planes[channel][0] for channel in channels[1]])
         if not kinds:
             raise SettingsError(
-                "an updatable network needs planes of pieces, named 'own X' and 'opponent X' for each kind X; the game's"
-                f" planes are {', '.join(repr(name) for name, _ in planes[:6])}."
+                "an updatable network needs planes of pieces, named 'own X' and 'opponent X' for each kind X; the"
+                f" game's planes are {', '.join(repr(name) for name, _ in planes[:6])}."
             )
         divisors = tuple(round(count(kind.name)[1]) for kind in numbers)
         return cls(tuple(kinds), tuple(numbers), divisors, (channels[0], channels[1]))

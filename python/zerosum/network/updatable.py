@@ -34,7 +34,9 @@ def updatable_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) 
     """
     shapes, random = updatable_shapes(config, shape), np.random.default_rng(seed)
     weights = {name: np.zeros(size, np.float32) for name, size in shapes.items()}
-    weights["input.weight"] = (random.standard_normal(shapes["input.weight"]) * math.sqrt(1 / 40) / 2).astype(np.float32)
+    weights["input.weight"] = (random.standard_normal(shapes["input.weight"]) * math.sqrt(1 / 40) / 2).astype(
+        np.float32
+    )
     weights["input.bias"][:] = 0.5
     weights["output.weight"] = (random.standard_normal(shapes["output.weight"]) * 0.01).astype(np.float32)
     return weights
@@ -72,7 +74,9 @@ def core_network(checkpoint: Checkpoint, game: Rules) -> UpdatableNetwork:
     )
 
 
-def value_of(features: NDArray[np.bool_], turned_features: NDArray[np.bool_], weights: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
+def value_of(
+    features: NDArray[np.bool_], turned_features: NDArray[np.bool_], weights: Mapping[str, NDArray[np.float32]]
+) -> NDArray[np.float32]:
     """[B], the output y of positions [B, features] seen by the player to move and by the other, in float32.
 
     The slow, readable twin of the core's network.
@@ -146,7 +150,9 @@ def opponent_view(game: Rules, *, seed: int = 0) -> View:
     before = None
     for _ in range(PLIES_TO_SEE):
         leaves = game.encode([state])
-        bits = np.unpackbits(leaves.packed_planes, axis=2, bitorder="little")[0, :, : int(np.prod(game.spec.board_shape))]
+        bits = np.unpackbits(leaves.packed_planes, axis=2, bitorder="little")[
+            0, :, : int(np.prod(game.spec.board_shape))
+        ]
         if before is not None and game.player(state) != before[1]:
             for view in VIEWS:
                 back = np.argsort(seen_by_opponent(view, game.spec.board_shape))

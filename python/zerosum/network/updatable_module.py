@@ -1,5 +1,6 @@
-"""The efficiently updatable network in PyTorch, for training. Shape suffixes: B positions, C planes, H height, W width,
-S squares, F features.
+"""The efficiently updatable network in PyTorch, for training.
+
+Shape suffixes: B positions, C planes, H height, W width, S squares.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class UpdatableModule(nn.Module):
         self.output = nn.Linear(sizes["output.weight"][1], 1)
         self.load_weights(weights)
 
-    def forward(self, x_BCHW: Tensor) -> NetworkOutput:  # noqa: N803
+    def forward(self, x_BCHW: Tensor) -> NetworkOutput:
         """Evaluate planes [B, C, H, W]. The value is the tanh of its logit [B, 1]."""
         x_BCS = x_BCHW.flatten(2)
         own, opponent = x_BCS[:, self._own], x_BCS[:, self._opponent]
@@ -46,7 +47,7 @@ class UpdatableModule(nn.Module):
         weight = self.output.weight.clamp(-LARGEST_OUTPUT_WEIGHT, LARGEST_OUTPUT_WEIGHT)
         return NetworkOutput({"value": nn.functional.linear(activations, weight, self.output.bias)})
 
-    def _steps(self, x_BCS: Tensor, places: list[int]) -> list[Tensor]:  # noqa: N803
+    def _steps(self, x_BCS: Tensor, places: list[int]) -> list[Tensor]:
         """For each number, its steps [B, divisor]: 1 from the first to the number."""
         steps = []
         for place, divisor in zip(places, self._divisors, strict=True):

@@ -103,9 +103,7 @@ class DeepeningDriver:
             return "simulations"
         return ""
 
-    def _one_line(
-        self, pool: ThreadPoolExecutor, depth: int, rest: list[int] | None
-    ) -> tuple[Iteration | None, str]:
+    def _one_line(self, pool: ThreadPoolExecutor, depth: int, rest: list[int] | None) -> tuple[Iteration | None, str]:
         """The best line `depth` plies deep, and the reason if the search is to end.
 
         Among several lines it is the best of the moves left, searched from the first ply on: the table has it already.
@@ -176,12 +174,12 @@ class DeepeningDriver:
         ]
         if evenly and len(searched) == 1:
             action, nodes, value, is_win = searched[0]
-            other = next((one for one in self._game.legal_actions(self._state, past_soft_endings=True) if one != action), None)
+            other = next(
+                (one for one in self._game.legal_actions(self._state, past_soft_endings=True) if one != action), None
+            )
             if other is not None:
                 searched = [(action, nodes // 2 + 1, value, is_win), (other, nodes // 2, value, False)]
-        return Root.of_moves(
-            self._game, self._state, searched, net_value=self._net_value, depth=self._depth
-        )
+        return Root.of_moves(self._game, self._state, searched, net_value=self._net_value, depth=self._depth)
 
     def _analysis(self, stop_reason: str | None) -> Analysis:
         root, num_legal = self._root(), max(1, len(self._game.legal_actions(self._state, past_soft_endings=True)))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from typing_extensions import override
 
-from zerosum._core import DeepeningSearch, Iteration
-from zerosum.base.errors import SettingsError
+from zerosum._core import DEEPENING_PARTS, DeepeningSearch, Iteration
+from zerosum.base.errors import SettingsError, nearest, shown
+from zerosum.base.settings import true_or_false
 from zerosum.contest.adjudication import moves_to_mate
 from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover
 from zerosum.evaluators.updatable import UpdatableEvaluator
@@ -21,6 +22,7 @@ from zerosum.play.deepening_driver import ENTRIES_PER_MIB, expected_result
 from zerosum.play.player import ALPHA_BETA_NODES
 
 DEFAULT_TABLE_MIB = 64
+MOST_TABLE_MIB = 1 << 16
 MATERIAL_HUNDREDTHS = 400
 """Hundredths of material whose tanh is the expected result: a pawn more is 62 % of the points."""
 OVERHEAD_S = 0.02
@@ -54,6 +56,30 @@ class DeepeningProgram:
         """A mover for one board."""
         return DeepeningMover(game if self.planes_of is None else with_planes_of(game, self.planes_of), self)
 
+    def with_options(self, options: Mapping[str, str]) -> DeepeningProgram:
+        """The same search with options: `hash` (MiB), `disturbance`, and `true` or `false` for each of its parts.
+
+        Raises:
+            SettingsError: an option is unknown, or a value is invalid.
+        """
+        switched, program = dict.fromkeys(DEEPENING_PARTS, True), self
+        for name, value in options.items():
+            if name == "hash":
+                mib = int(value) if value.isascii() and value.isdecimal() else 0
+                if not 1 <= mib <= MOST_TABLE_MIB:
+                    raise SettingsError(f"option.hash is {shown(value)}, expected 1 to {MOST_TABLE_MIB} MiB.")
+                program = replace(program, table_mib=mib)
+            elif name == "disturbance":
+                program = replace(program, disturbance=_disturbance(value))
+            elif name in switched:
+                switched[name] = true_or_false(f"option.{name}", value)
+            else:
+                known = ["hash", "disturbance", *DEEPENING_PARTS]
+                raise SettingsError(f"our alpha-beta search has no option {shown(name)}{nearest(name, known)}.")
+        if all(switched.values()):
+            return program
+        return replace(program, parts=tuple(name for name, is_on in switched.items() if is_on))
+
     def new_search(self, game: Rules) -> DeepeningSearch:
         """The search of one board."""
         evaluator = self.evaluator
@@ -73,12 +99,20 @@ class DeepeningProgram:
         return math.tanh(found.value / MATERIAL_HUNDREDTHS)
 
 
+def _disturbance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 100:
+        raise SettingsError(f"option.disturbance is {shown(text)}, expected a number from 0 to 100.")
+    return value
+
+
 class DeepeningMover(Mover):
     """The search at one board, from game to game. Its table is kept for the moves of a game."""
 
-    def __init__(
-        self, game: Rules, program: DeepeningProgram, *, now: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, game: Rules, program: DeepeningProgram, *, now: Callable[[], float] = time.monotonic) -> None:
         self._game, self._program, self._now = game, program, now
         self._search = program.new_search(game)
         self._start: tuple[str, State] | None = None

@@ -14,7 +14,7 @@ with fastchess' names where it has them (`Entry.parse`):
     manager=paper       our search uses 1/20 of its remaining time, instead of `time_manager.py`'s adaptive share
     ponder=true         it also thinks in the opponent's time
     nodes=N, depth=N    limits per move
-    option.NAME=VALUE   an option of an engine
+    option.NAME=VALUE   an option of an engine, or of our alpha-beta search (`DeepeningProgram.with_options`)
     profile=paper       the AlphaZero paper's options, as far as this machine allows (`external/profiles.py`)
     sample=N            in the first N plies moves are drawn in proportion to their visits
     skill=S             limits our search, 0 to 20 (`zerosum.play.skill`)
@@ -329,8 +329,6 @@ def _resign_rule(text: str, game: Rules, *, is_own: bool) -> ResignRule | None:
 def _own_contestant(
     entry: Entry, resign: ResignRule | None, game: Rules, *, batch_size: int, seed: int
 ) -> OwnContestant:
-    for what in [*(f"option.{name}" for name, _ in entry.options), *(["profile"] if entry.profile else [])]:
-        raise SettingsError(f"{entry.word} is one of our own players, and {what} is for engines: leave it out.")
     word, at, _ = entry.word.partition("@") if re.search(r"@\d+$", entry.word) else (entry.word, "", "")
     terms = entry.terms
     if at:
@@ -343,7 +341,17 @@ def _own_contestant(
         num_threads=_num_threads(terms),
         seed=seed,
     )
-    if word == ALPHA_BETA and not at and (terms.has_clock or terms.nodes is not None or terms.depth is not None):
+    is_deepening = isinstance(own, ProgramContestant) or (word == ALPHA_BETA and not at)
+    for what in [
+        *(f"option.{name}" for name, _ in entry.options if not is_deepening),
+        *(["profile"] if entry.profile else []),
+    ]:
+        raise SettingsError(f"{entry.word} is one of our own players, and {what} is for engines: leave it out.")
+    if (
+        word == ALPHA_BETA
+        and not at
+        and (entry.options or terms.has_clock or terms.nodes is not None or terms.depth is not None)
+    ):
         own = ProgramContestant(ALPHA_BETA, DeepeningProgram())
     if isinstance(own, ProgramContestant):
         return _alpha_beta_contestant(entry, own, resign)
@@ -387,8 +395,14 @@ def _alpha_beta_contestant(entry: Entry, own: ProgramContestant, resign: ResignR
             raise SettingsError(f"{entry.word} is an alpha-beta search, which has no {what}: leave it out.")
     terms = entry.terms if own.terms.nodes is None else replace(entry.terms, nodes=own.terms.nodes)
     word = entry.word.partition("@")[0]
-    name = f"{word}@{terms.nodes}" if own.terms.nodes is not None else f"{word} ({terms})" if str(terms) else word
-    return replace(own, name=entry.name or name, terms=terms, resign=resign)
+    said = [f"{name} {value}" for name, value in entry.options] + ([str(terms)] if str(terms) else [])
+    if own.terms.nodes is not None and len(said) == 1:
+        name = f"{word}@{terms.nodes}"
+    else:
+        name = f"{word} ({', '.join(said)})" if said else word
+    assert isinstance(own.program, DeepeningProgram)
+    program = own.program.with_options(dict(entry.options))
+    return replace(own, name=entry.name or name, terms=terms, resign=resign, program=program)
 
 
 def _num_threads(terms: Terms) -> int:

@@ -27,7 +27,7 @@ from zerosum.play.contestant import (
 )
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.fit import rules_for
-from zerosum.play.player import network_evaluator, network_name, read_run_config, search_of_run
+from zerosum.play.player import Player, network_evaluator, network_name, read_run_config, search_of_run
 from zerosum.play.runs import find_run, means_game, require_not_path, run_names, runs_directory, split_player
 from zerosum.play.words import GAME_AS_PLAYER
 
@@ -91,14 +91,20 @@ def parse_player(
     checkpoint = load_checkpoint(path)
     own = rules_for(checkpoint.info, game)
     if checkpoint.info.network.kind == "updatable":
-        evaluator = UpdatableEvaluator(checkpoint, own)
-        network = network_name(checkpoint.info)
-        terms = Terms(nodes=num_simulations)
+        program = DeepeningProgram(network_name(checkpoint.info), UpdatableEvaluator(checkpoint, own), own)
         name = word if num_simulations is None else f"{word}@{num_simulations}"
-        return ProgramContestant(name, DeepeningProgram(network, evaluator, own), terms)
+        return ProgramContestant(name, program, Terms(nodes=num_simulations))
     evaluator = network_evaluator(checkpoint, own, precision=precision, batch_size=batch_size, num_threads=num_threads)
     name = f"{word}@{search.num_simulations}"
     return SearchContestant(name, evaluator, search, network=network_name(checkpoint.info), planes_of=own)
+
+
+def contestant_of(player: Player, name: str) -> SearchContestant | ProgramContestant:
+    """A player as a contestant of a match, with its number of simulations or nodes."""
+    if isinstance(player.evaluator, UpdatableEvaluator):
+        program = DeepeningProgram(name, player.evaluator, player.game, nodes=player.config.num_simulations)
+        return ProgramContestant(name, program)
+    return SearchContestant(name, player.evaluator, player.config)
 
 
 def _no_search(name: str) -> SettingsError:

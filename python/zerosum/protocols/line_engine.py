@@ -453,7 +453,13 @@ class LineEngine(ABC):
             seconds = max(report.seconds, 0.001)
             for number, line in enumerate(report.lines, start=1):
                 depth = report.depth or len(line.actions)
-                words = ["info", "depth", str(depth), "seldepth", str(max(depth, len(line.actions), report.root.deepest))]
+                words = [
+                    "info",
+                    "depth",
+                    str(depth),
+                    "seldepth",
+                    str(max(depth, len(line.actions), report.root.deepest)),
+                ]
                 words += ["multipv", str(number), *self._score(line)]
                 words += ["nodes", str(report.num_visits), "nps", str(round(report.num_simulations / seconds))]
                 words += ["hashfull", str(round(1000 * engine.memory_used)), "time", str(round(1000 * report.seconds))]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from zerosum.arena import play_match
 from zerosum.base.errors import SettingsError, printable
-from zerosum.play.contestant import SearchContestant
+from zerosum.play.own_contestants import contestant_of
 from zerosum.play.player import load_player
 from zerosum.report.page import write_page
 from zerosum.report.run_data import differing_settings, families, read_run
@@ -91,7 +91,7 @@ def _play(
                 " the same game can play a match; --games 0 omits it."
             )
     contestants = [
-        SearchContestant(f"{path}@{player.config.num_simulations}", player.evaluator, player.config)
+        contestant_of(player, f"{path}@{player.config.num_simulations}")
         for path, player in zip(paths, players, strict=True)
     ]
     for other in contestants[1:]:

@@ -302,6 +302,8 @@ def _figures_table(runs: Sequence[RunData]) -> str:
 
 def _network_words(run: RunData) -> str:
     network = run.config.network
+    if network.kind == "updatable":
+        return f"updatable, 2 × {network.updatable_units}"
     return f"{counted(network.num_blocks, 'block')} × {counted(network.num_filters, 'filter')}"
 
 

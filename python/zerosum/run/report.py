@@ -20,11 +20,13 @@ from zerosum.contest.ratings import fit_ratings
 from zerosum.games import Rules, make, start_state
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.games.source_files import OBJECT
-from zerosum.network import NetworkShape, load_checkpoint
+from zerosum.network import Checkpoint, NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoints_to_play, list_checkpoints, read_info
+from zerosum.network.updatable import piece_values
 from zerosum.network.weights import num_parameters
 from zerosum.play.bundled import is_bundled, read_card
-from zerosum.play.contestant import RANDOM, Contestant, SearchContestant, rollouts
+from zerosum.play.contestant import RANDOM, Contestant, rollouts
+from zerosum.play.own_contestants import contestant_of
 from zerosum.play.player import Player, load_player
 from zerosum.replay.shards import MANIFEST, read_manifest
 from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word, tower_words, train_text
@@ -36,6 +38,7 @@ from zerosum.run.mistakes import Mistakes, mean_rate
 from zerosum.run.run_directory import RECORDS
 from zerosum.run.solved import MistakeRate, mistake_rates, published_mistakes, solved_sets, wilson_error
 from zerosum.run.strength import Strength, player_name
+from zerosum.selfplay.evaluation_learning import values_text
 from zerosum.storage.mirror import NOTE as STORE_NOTE
 from zerosum.storage.mirror import StoreNote
 
@@ -122,7 +125,7 @@ def _play_matches(
     on_game: Callable[[int, int], None],
 ) -> list[MatchResult]:
     simulations = player.config.num_simulations
-    contestant = SearchContestant(f"{player.name}@{simulations}", player.evaluator, player.config)
+    contestant = contestant_of(player, f"{player.name}@{simulations}")
 
     done = itertools.count(1)
 
@@ -346,6 +349,8 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     size = "" if parameters is None else f", {parameters:,} parameters"
     begun = f", begun with {config.training.initial_network}" if config.training.initial_network else ""
     say(f"  network {tower_words(network)}{size}{begun}")
+    if network.kind == "updatable" and list_checkpoints(run / "checkpoints"):
+        say(f"  {_values_words(load_checkpoint(run))}")
     if parameters is not None:
         write_json(_figure_json("parameters", run=str(run), value=parameters))
     strength = Strength(run, None, config)
@@ -381,6 +386,14 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     say(f"{uses}, `{train_text(config, run, **larger_budget(config, rows))}` resumes it.")
     if game is not None and (protocol := PROTOCOLS.get(game.spec.name)):
         say(f"As an engine of a board program: {command_from_anywhere(protocol, run)}")
+
+
+def _values_words(checkpoint: Checkpoint) -> str:
+    """The values of pieces that an updatable network has learned; "" for other networks and for games of one's own."""
+    game = checkpoint.info.core_game()
+    if checkpoint.info.network.kind != "updatable" or game is None:
+        return ""
+    return f"values of pieces: {values_text(piece_values(checkpoint, game))}"
 
 
 def _is_damaged(path: Path, *, whole: bool) -> bool:
@@ -441,6 +454,8 @@ def _describe_checkpoint(path: Path, write: Write, write_json: Write) -> None:
     )
     parameters = num_parameters(network, info.shape)
     write(f"  {tower_words(network)}, {parameters:,} parameters")
+    if words := _values_words(load_checkpoint(path)):
+        write(f"  {words}")
     for metric, value in (("step", info.step), ("parameters", parameters)):
         write_json(_figure_json(metric, checkpoint=str(path), value=value))
     for name, value in info.training.items():

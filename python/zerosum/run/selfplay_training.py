@@ -242,7 +242,9 @@ class SelfplayTraining:
         place = f"workers: {num_workers}" if cluster is None else f"actors of the cluster {cluster.address!r}"
         report(f"  self-play: {num_games} games a {kind}{why}; {place}; evaluator: {self._evaluator.description}.")
         if config.network.kind == "updatable":
-            report(f"  An alpha-beta search of {config.selfplay.alphabeta_nodes:,} nodes a move plays self-play's games.")
+            report(
+                f"  An alpha-beta search of {config.selfplay.alphabeta_nodes:,} nodes a move plays self-play's games."
+            )
         if depth := config.selfplay.depth_at(self._playing.progress):
             report(f"  At first {_player_words(depth)} self-play's games.")
         if config.game.startswith(OBJECT) and num_workers > 1:

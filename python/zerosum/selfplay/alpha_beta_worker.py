@@ -1,7 +1,7 @@
 """Self-play of an updatable network: games of a deepening alpha-beta search, one at a time in each worker.
 
-Until `alphabeta_share` of the budget the search has the linear evaluation that was learned before (`evaluation_learning`),
-from then on the run's network. Every move is a function of the position, the network and the number of nodes; games
+Until `alphabeta_share` of the budget the search has the linear evaluation that was learned before
+(`evaluation_learning`), from then on the run's network. Every move is a function of the position, the network and the number of nodes; games
 differ by their random openings.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from zerosum._core import DeepeningSearch, LinearEvaluation, UpdatableNetwork
 from zerosum.evaluators.updatable import HUNDREDTHS, UpdatableEvaluator
-from zerosum.games import Rules, State, start_state
+from zerosum.games import State, start_state
 from zerosum.replay.records import (
     NO_TARGET,
     GameHeader,
