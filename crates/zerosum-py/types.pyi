@@ -7,20 +7,20 @@ from numpy.typing import NDArray
 from zerosum.search import SearchConfig
 
 __all__ = [
+    "CENTIPAWNS_PER_LOGIT",
+    "DEEPENING_PARTS",
     "MAX_ALPHA_BETA_DEPTH",
     "MIN_TREE_KIB",
     "UNLIMITED_SIMULATIONS",
     "AlphaBeta",
+    "DeepeningSearch",
     "Description",
     "Game",
     "GameSpec",
     "GamesInFlight",
-    "Leaves",
-    "DeepeningSearch",
     "Iteration",
+    "Leaves",
     "LinearEvaluation",
-    "UpdatableNetwork",
-    "DEEPENING_PARTS",
     "OptionSpec",
     "Picture",
     "PlaneSpec",
@@ -28,6 +28,7 @@ __all__ = [
     "Root",
     "Search",
     "State",
+    "UpdatableNetwork",
     "__version__",
     "core_game_names",
     "dirichlet_noise",
@@ -45,6 +46,8 @@ UNLIMITED_SIMULATIONS: int
 """Maximum number of simulations of a tree; the budget of a search that a clock or a person ends."""
 MAX_ALPHA_BETA_DEPTH: int
 """Maximum depth of `Game.alpha_beta`, in plies."""
+CENTIPAWNS_PER_LOGIT: int
+"""Centipawns of an alpha-beta search for one of the logit of the expected result."""
 DEEPENING_PARTS: list[str]
 """Names of the parts of a `DeepeningSearch` that can be switched off."""
 

@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 from zerosum.search import SearchConfig
 
 __all__ = [
+    "CENTIPAWNS_PER_LOGIT",
+    "DEEPENING_PARTS",
     "MAX_ALPHA_BETA_DEPTH",
     "MIN_TREE_KIB",
     "UNLIMITED_SIMULATIONS",
     "AlphaBeta",
+    "DeepeningSearch",
     "Description",
     "Game",
     "GameSpec",
     "GamesInFlight",
-    "Leaves",
-    "DeepeningSearch",
     "Iteration",
+    "Leaves",
     "LinearEvaluation",
-    "UpdatableNetwork",
-    "DEEPENING_PARTS",
     "OptionSpec",
     "Picture",
     "PlaneSpec",
@@ -34,6 +34,7 @@ __all__ = [
     "Root",
     "Search",
     "State",
+    "UpdatableNetwork",
     "__version__",
     "core_game_names",
     "dirichlet_noise",
@@ -51,6 +52,8 @@ UNLIMITED_SIMULATIONS: int
 """Maximum number of simulations of a tree; the budget of a search that a clock or a person ends."""
 MAX_ALPHA_BETA_DEPTH: int
 """Maximum depth of `Game.alpha_beta`, in plies."""
+CENTIPAWNS_PER_LOGIT: int
+"""Centipawns of an alpha-beta search for one of the logit of the expected result."""
 DEEPENING_PARTS: list[str]
 """Names of the parts of a `DeepeningSearch` that can be switched off."""
 
@@ -245,7 +248,7 @@ class UpdatableNetwork:
         output_bias: float,
     ) -> UpdatableNetwork: ...
     def evaluations(self, leaves: Leaves) -> NDArray[np.int32]:
-        """The evaluation of each position for its player to move, in hundredths of the logit of the expected result.
+        """The evaluation of each position for its player to move, in centipawns: 400 are one of the logit.
 
         Raises GameError if the network is of another game.
         """
@@ -262,7 +265,7 @@ class Iteration:
         """The best line, at least one move."""
     @property
     def value(self) -> int:
-        """The value in hundredths of the evaluation's unit; of results only the order counts."""
+        """The value in centipawns; of results only the order counts."""
     @property
     def plies_to_end(self) -> int | None:
         """Plies to a decided end on the best line: positive for a win, negative for a loss, None for neither."""
@@ -281,10 +284,10 @@ class DeepeningSearch:
     """An alpha-beta search that is deepened a ply at a time: `begin`, then `deepen` until the answer is good enough.
 
     The evaluation is a `LinearEvaluation`, an `UpdatableNetwork` or, without one, `Game.material`. `parts` names the
-    parts of the search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in hundredths of
-    the evaluation's unit, in the order of the planes; they order captures. `table_entries` bounds the transposition
+    parts of the search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in
+    centipawns, in the order of the planes; they order captures. `table_entries` bounds the transposition
     table, 24 bytes each. With `disturbance` each position's evaluation is off by a fixed, normally distributed amount
-    with this standard deviation, in units of the evaluation, a function of position and `seed`. Equal calls since
+    in the expected result with this standard deviation, a function of position and `seed`. Equal calls since
     `clear` have equal answers. Calls from several threads wait for one another, except `stop`.
 
     Raises GameError if the evaluation is of another game, or a part is unknown.

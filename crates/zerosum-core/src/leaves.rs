@@ -173,7 +173,7 @@ impl<G: Game> Leaves<G> {
         self.positions.iter().zip(&self.players).map(of_leaf).collect()
     }
 
-    /// `[B]`, the evaluation by an updatable network for the leaf's player to move, in hundredths of the logit.
+    /// `[B]`, the evaluation by an updatable network for the leaf's player to move, in centipawns.
     pub fn evaluations(&self, game: &G, network: &Arc<Network>) -> Vec<i32> {
         let mut accumulators = Accumulators::new(Arc::clone(network));
         let of_leaf = |position: &Position<G::State>| {

@@ -25,8 +25,8 @@ const MAX_TABLE_ENTRIES: u64 = 1 << 32;
 ///
 /// A feature is a square of a bit plane or a step of a constant plane's number. For each bit plane `bits` has the
 /// number of its first square's feature in the view of the player to move and in the other side's view, or -1 twice if
-/// it has none; `turned` has each square's place in the other side's view. For each constant plane `numbers` has the same two
-/// features of its first step, the number of steps and the count that the plane's number 1 stands for. Weights are
+/// it has none; `turned` has each square's place in the other side's view. For each constant plane `numbers` has the
+/// same two features of its first step, the number of steps and the count that the plane's number 1 stands for. Weights are
 /// `input` [features * units], `input_bias` [units], `output` [2 * units] and `output_bias`.
 ///
 /// Raises GameError if a number of planes, features or weights is not the game's, or a weight is out of range.
@@ -72,7 +72,7 @@ impl UpdatableNetwork {
         Ok(Self { inner: inner.map_err(|message| game_error(py, message))? })
     }
 
-    /// The evaluation of each position for its player to move, in hundredths of the logit of the expected result.
+    /// The evaluation of each position for its player to move, in centipawns: 400 are one of the logit.
     ///
     /// Raises GameError if the network is of another game.
     fn evaluations<'py>(&self, py: Python<'py>, leaves: &Leaves) -> PyResult<Bound<'py, PyArray1<i32>>> {
@@ -88,7 +88,7 @@ pub struct Iteration {
     depth: u32,
     /// The best line, at least one move.
     line: Vec<Action>,
-    /// The value in hundredths of the evaluation's unit; of results only the order counts.
+    /// The value in centipawns; of results only the order counts.
     value: i32,
     /// Plies to a decided end on the best line: positive for a win, negative for a loss, None for neither.
     plies_to_end: Option<i32>,
@@ -115,10 +115,10 @@ fn limit(nodes: Option<u64>, seconds: Option<f64>) -> Limit {
 /// An alpha-beta search that is deepened a ply at a time: `begin`, then `deepen` until the answer is good enough.
 ///
 /// The evaluation is a `LinearEvaluation`, an `UpdatableNetwork` or, without one, `Game.material`. `parts` names the
-/// parts of the search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in hundredths of
-/// the evaluation's unit, in the order of the planes; they order captures. `table_entries` bounds the transposition
+/// parts of the search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in
+/// centipawns, in the order of the planes; they order captures. `table_entries` bounds the transposition
 /// table, 24 bytes each. With `disturbance` each position's evaluation is off by a fixed, normally distributed amount
-/// with this standard deviation, in units of the evaluation, a function of position and `seed`. Equal calls since
+/// in the expected result with this standard deviation, a function of position and `seed`. Equal calls since
 /// `clear` have equal answers. Calls from several threads wait for one another, except `stop`.
 ///
 /// Raises GameError if the evaluation is of another game, or a part is unknown.

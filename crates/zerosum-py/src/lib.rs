@@ -77,6 +77,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("MIN_TREE_KIB", zerosum_core::search::MIN_TREE_KIB)?;
     module.add("UNLIMITED_SIMULATIONS", zerosum_core::search::UNLIMITED_SIMULATIONS)?;
+    module.add("CENTIPAWNS_PER_LOGIT", zerosum_core::deepening::CENTIPAWNS_PER_LOGIT)?;
     module.add("DEEPENING_PARTS", zerosum_core::deepening::PART_NAMES.to_vec())?;
     module.add("MAX_ALPHA_BETA_DEPTH", zerosum_core::alpha_beta::MAX_DEPTH)?;
     module.add_class::<game::AlphaBeta>()?;

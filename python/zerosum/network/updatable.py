@@ -37,7 +37,7 @@ def updatable_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) 
     weights["input.weight"] = (random.standard_normal(shapes["input.weight"]) * math.sqrt(1 / 40) / 2).astype(
         np.float32
     )
-    weights["input.bias"][:] = 0.5
+    weights["input.bias"][:] = 0.5  # those of kinds begin at 0
     weights["output.weight"] = (random.standard_normal(shapes["output.weight"]) * 0.01).astype(np.float32)
     return weights
 
@@ -67,11 +67,23 @@ def core_network(checkpoint: Checkpoint, game: Rules) -> UpdatableNetwork:
         numbers,
         turned.tolist(),
         2 * half,
-        input=np.ascontiguousarray(weights["input.weight"].T).reshape(-1),
+        input=np.ascontiguousarray(input_weights(weights, planes, num_squares).T).reshape(-1),
         input_bias=weights["input.bias"],
         output=np.clip(weights["output.weight"].reshape(-1), -LARGEST_OUTPUT_WEIGHT, LARGEST_OUTPUT_WEIGHT),
         output_bias=float(weights["output.bias"][0]),
     )
+
+
+def input_weights(
+    weights: Mapping[str, NDArray[np.float32]], planes: PiecePlanes, num_squares: int
+) -> NDArray[np.float32]:
+    """[units, features], the weights of play: those of kinds are added to those of squares."""
+    total, of_kinds = weights["input.weight"].copy(), weights["kinds.weight"]
+    half, num_kinds = planes.num_features(num_squares) // 2, len(planes.kinds)
+    for side in (0, 1):
+        squares = slice(side * half, side * half + num_kinds * num_squares)
+        total[:, squares] += np.repeat(of_kinds[:, side * num_kinds : (side + 1) * num_kinds], num_squares, axis=1)
+    return total
 
 
 def value_of(
@@ -79,7 +91,7 @@ def value_of(
 ) -> NDArray[np.float32]:
     """[B], the output y of positions [B, features] seen by the player to move and by the other, in float32.
 
-    The slow, readable twin of the core's network.
+    The slow, readable twin of the core's network; `weights` has the input weights of play (`input_weights`).
     """
     sums = [seen @ weights["input.weight"].T + weights["input.bias"] for seen in (features, turned_features)]
     activations = np.concatenate([np.clip(total, 0, 1) ** 2 for total in sums], axis=1)
@@ -97,6 +109,7 @@ def piece_values(checkpoint: Checkpoint, game: Rules) -> dict[str, float]:
     turned = seen_by_opponent(info.network.opponent_view, info.board_shape)
     own, other, occupied = features_of(planes, turned, game)
     num_squares = len(turned)
+    weights = {**weights, "input.weight": input_weights(weights, planes, num_squares)}
     half = planes.num_features(num_squares) // 2
     base = value_of(own[None], other[None], weights)[0]
     empty = np.flatnonzero(~occupied)

@@ -32,6 +32,7 @@ class UpdatableModule(nn.Module):
         self._back = np.argsort(seen_by_opponent(config.opponent_view, (shape.height, shape.width))).tolist()
         sizes = updatable_shapes(config, shape)
         self.input = nn.Linear(sizes["input.weight"][1], sizes["input.weight"][0])
+        self.kinds = nn.Linear(sizes["kinds.weight"][1], sizes["kinds.weight"][0], bias=False)
         self.output = nn.Linear(sizes["output.weight"][1], 1)
         self.load_weights(weights)
 
@@ -43,7 +44,12 @@ class UpdatableModule(nn.Module):
         mine = torch.cat([own.flatten(1), *numbers[0], opponent.flatten(1), *numbers[1]], dim=1)
         back = [pieces[:, :, self._back].flatten(1) for pieces in (opponent, own)]
         theirs = torch.cat([back[0], *numbers[1], back[1], *numbers[0]], dim=1)
-        activations = torch.cat([self.input(seen).clamp(0, 1).square() for seen in (mine, theirs)], dim=1)
+        counts = [pieces.sum(dim=2) for pieces in (own, opponent)]
+        sums = [
+            self.input(seen) + self.kinds(torch.cat(kinds, dim=1))
+            for seen, kinds in ((mine, counts), (theirs, counts[::-1]))
+        ]
+        activations = torch.cat([total.clamp(0, 1).square() for total in sums], dim=1)
         weight = self.output.weight.clamp(-LARGEST_OUTPUT_WEIGHT, LARGEST_OUTPUT_WEIGHT)
         return NetworkOutput({"value": nn.functional.linear(activations, weight, self.output.bias)})
 

@@ -41,11 +41,15 @@ def weight_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple
 
 
 def updatable_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple[int, ...]]:
-    """The same of an updatable network. Raises SettingsError if the game has no planes of pieces."""
-    num_features = PiecePlanes.of(shape.planes).num_features(shape.height * shape.width)
-    units = config.updatable_units
+    """The same of an updatable network. Raises SettingsError if the game has no planes of pieces.
+
+    A piece has weights of its square and weights of its kind (own kinds first), which are added before play: so a square
+    that is rarely seen is near the others ("virtual features").
+    """
+    planes, units = PiecePlanes.of(shape.planes), config.updatable_units
     return {
-        "input.weight": (units, num_features),
+        "input.weight": (units, planes.num_features(shape.height * shape.width)),
+        "kinds.weight": (units, 2 * len(planes.kinds)),
         "input.bias": (units,),
         "output.weight": (1, 2 * units),
         "output.bias": (1,),

@@ -6,14 +6,13 @@ simulations.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 
 from zerosum._core import DeepeningSearch, Iteration, Root
-from zerosum.evaluators.updatable import HUNDREDTHS, UpdatableEvaluator
+from zerosum.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.games import Rules, State
 from zerosum.play.analysis import Analysis, AnalysisLine
 from zerosum.play.task import Task
@@ -24,13 +23,6 @@ ENTRIES_PER_MIB = (1 << 20) // 24
 """Positions of a table in a MiB."""
 MOST_NODES = (1 << 32) - 1
 """Nodes that a report can count."""
-
-
-def expected_result(found: Iteration) -> float:
-    """The expected result in [-1, 1] for the player to move, by what a search with an updatable network has found."""
-    if found.plies_to_end is not None:
-        return 1.0 if found.plies_to_end > 0 else -1.0
-    return math.tanh(found.value / HUNDREDTHS)
 
 
 class DeepeningDriver:
@@ -169,7 +161,7 @@ class DeepeningDriver:
         A time manager stops a tree search whose best move cannot be overtaken by visits, which here mean nothing.
         """
         searched = [
-            (found.line[0], nodes, expected_result(found), (found.plies_to_end or 0) > 0)
+            (found.line[0], nodes, value_of(found), (found.plies_to_end or 0) > 0)
             for found, nodes in zip(self._found, self._shares(), strict=True)
         ]
         if evenly and len(searched) == 1:
@@ -189,7 +181,7 @@ class DeepeningDriver:
                 state=self._state,
                 actions=self._whole_line(found),
                 visits=nodes,
-                value=expected_result(found),
+                value=value_of(found),
                 prior=1 / num_legal,
                 draw_share=None,
                 proven=found.plies_to_end is not None,

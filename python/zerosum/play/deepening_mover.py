@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,21 +9,19 @@ from dataclasses import dataclass, field, replace
 
 from typing_extensions import override
 
-from zerosum._core import DEEPENING_PARTS, DeepeningSearch, Iteration
+from zerosum._core import DEEPENING_PARTS, DeepeningSearch
 from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.base.settings import true_or_false
 from zerosum.contest.adjudication import moves_to_mate
 from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover
-from zerosum.evaluators.updatable import UpdatableEvaluator
+from zerosum.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import with_planes_of
-from zerosum.play.deepening_driver import ENTRIES_PER_MIB, expected_result
+from zerosum.play.deepening_driver import ENTRIES_PER_MIB
 from zerosum.play.player import ALPHA_BETA_NODES
 
 DEFAULT_TABLE_MIB = 64
 MOST_TABLE_MIB = 1 << 16
-MATERIAL_HUNDREDTHS = 400
-"""Hundredths of material whose tanh is the expected result: a pawn more is 62 % of the points."""
 OVERHEAD_S = 0.02
 """Time of a move that is left for the way to the clock."""
 MOVES_LEFT = 25
@@ -92,20 +89,14 @@ class DeepeningProgram:
             disturbance=self.disturbance,
         )
 
-    def expected(self, found: Iteration) -> float:
-        """The expected result in [-1, 1] for the player to move, by what a search has found."""
-        if self.evaluator is not None or found.plies_to_end is not None:
-            return expected_result(found)
-        return math.tanh(found.value / MATERIAL_HUNDREDTHS)
-
 
 def _disturbance(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = -1.0
-    if not 0 <= value <= 100:
-        raise SettingsError(f"option.disturbance is {shown(text)}, expected a number from 0 to 100.")
+    if not 0 <= value <= 1:
+        raise SettingsError(f"option.disturbance is {shown(text)}, expected a number from 0 to 1.")
     return value
 
 
@@ -141,7 +132,7 @@ class DeepeningMover(Mover):
             mate=None if plies is None else moves_to_mate(plies),
             depth=found.depth,
             nodes=found.num_nodes,
-            win_rate=(1 + self._program.expected(found)) / 2 if plies is None else None,
+            win_rate=(1 + value_of(found)) / 2 if plies is None else None,
         )
         return EngineMove(action, "", answer)
 

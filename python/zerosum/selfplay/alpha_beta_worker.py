@@ -1,19 +1,18 @@
 """Self-play of an updatable network: games of a deepening alpha-beta search, one at a time in each worker.
 
 Until `alphabeta_share` of the budget the search has the linear evaluation that was learned before
-(`evaluation_learning`), from then on the run's network. Every move is a function of the position, the network and the number of nodes; games
-differ by their random openings.
+(`evaluation_learning`), from then on the run's network. Every move is a function of the position, the network and the
+number of nodes; games differ by their random openings.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from zerosum._core import DeepeningSearch, LinearEvaluation, UpdatableNetwork
-from zerosum.evaluators.updatable import HUNDREDTHS, UpdatableEvaluator
+from zerosum._core import CENTIPAWNS_PER_LOGIT, DeepeningSearch, LinearEvaluation, UpdatableNetwork
+from zerosum.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.games import State, start_state
 from zerosum.replay.records import (
     NO_TARGET,
@@ -29,8 +28,6 @@ from zerosum.selfplay.worker import SelfplayCounts, SelfplayTask, num_opening_pl
 
 LEAST_ENTRIES = 1 << 12
 """Positions in the table of a search, at least; else twice its nodes."""
-LINEAR_HUNDREDTHS = 100
-"""Hundredths of the logit in a unit of the linear evaluation."""
 DECIDED = 0.995
 """A game counts as decided once the search's value is beyond this ..."""
 DECIDED_PLIES = 8
@@ -76,7 +73,7 @@ class AlphaBetaWorker:
         found = search.think(playing.state, nodes=task.config.alphabeta_nodes)
         assert found is not None, "nothing stops the first iteration"
         action, game = found.line[0], task.game
-        value = _value(found.value, found.plies_to_end, HUNDREDTHS if self._is_network else 2 * LINEAR_HUNDREDTHS)
+        value = value_of(found)
         player = game.player(playing.state)
         ply = PlyRecord(
             action=action,
@@ -120,10 +117,6 @@ class AlphaBetaWorker:
             for record in self.play_batch():
                 take(record)
 
-    @property
-    def _is_network(self) -> bool:
-        return self._evaluation is not self._linear or self._linear is None
-
     def _search_now(self) -> DeepeningSearch:
         """A search with the evaluation that plays now."""
         network, config = self._task.network(), self._task.config
@@ -134,7 +127,7 @@ class AlphaBetaWorker:
         assert evaluation is not None
         if self._search is None or evaluation is not self._evaluation:
             values = (
-                [max(1, round(LINEAR_HUNDREDTHS * value)) for value in self._linear_values]
+                [max(1, round(CENTIPAWNS_PER_LOGIT * value)) for value in self._linear_values]
                 if is_linear
                 else self._evaluator.piece_values
             )
@@ -179,10 +172,3 @@ class AlphaBetaWorker:
         state, opening = game.draw_opening(state, num_plies, task.seed, header.game_id) if num_plies else (state, ())
         task.log.start_game(header, opening)
         return _Playing(header, state)
-
-
-def _value(hundredths: int, plies_to_end: int | None, scale: float) -> float:
-    """A search's value as the expected result."""
-    if plies_to_end is not None:
-        return 1.0 if plies_to_end > 0 else -1.0
-    return math.tanh(hundredths / scale)

@@ -15,7 +15,7 @@ const INFINITY: i32 = WIN + 1;
 const RESULT: i32 = WIN - 1000;
 /// A count that ends the game is near if it allows at most this many plies beyond the depth: then the table is not used.
 const COUNTER_MARGIN: u32 = 8;
-/// Half the first window of an iteration around the value of the one before, in hundredths.
+/// Half the first window of an iteration around the value of the one before, in centipawns.
 const ASPIRATION: i32 = 30;
 /// Half a window that is wider than this is the whole window.
 const WIDEST_ASPIRATION: i32 = 5000;
@@ -26,10 +26,10 @@ const NULL_DEPTH: i32 = 3;
 const REDUCTION_DEPTH: i32 = 3;
 /// Moves of a node that are not reduced.
 const FULL_MOVES: usize = 3;
-/// The largest depth at which futile nodes and moves are cut off, and the margin a ply in hundredths.
+/// The largest depth at which futile nodes and moves are cut off, and the margin a ply in centipawns.
 const FUTILITY_DEPTH: i32 = 6;
 const FUTILITY_MARGIN: i32 = 90;
-/// What a capture may gain besides the piece in the quiescence search, in hundredths.
+/// What a capture may gain besides the piece in the quiescence search, in centipawns.
 const DELTA: i32 = 200;
 
 /// A value and whether it rests on the moves that led to the position: by repetition, or by a count of moves.

@@ -6,8 +6,8 @@
 //! a game that says nothing is searched all the same. [`descent`] has the search below the root, [`table`] the transposition
 //! table, [`order`] the order of moves.
 //!
-//! Values are for the player to move, in hundredths of the evaluation's unit. A result outweighs any evaluation, an early win
-//! is better than a late one.
+//! Values are for the player to move, in centipawns: a hundredth of material, and [`CENTIPAWNS_PER_LOGIT`] to one of the logit of
+//! an expected result. A result outweighs any evaluation, an early win is better than a late one.
 
 mod descent;
 mod order;
@@ -36,6 +36,12 @@ pub const WIN: i32 = 1_000_000;
 const FRACTION: i32 = 500_000;
 /// Evaluations lie between minus this and this.
 pub const MAX_EVALUATION: i32 = 100_000;
+/// Centipawns for one of the logit of an expected result (1 + value) / 2, as in engines with such networks.
+pub const CENTIPAWNS_PER_LOGIT: i32 = 400;
+/// Centipawns for one of a game's material.
+const CENTIPAWNS_PER_PAWN: f32 = 100.0;
+/// Bound of an expected result with an error.
+const MAX_DISTURBED: f32 = 0.999;
 /// Nodes between two looks at the clock.
 const CLOCK_INTERVAL: u64 = 1024;
 
@@ -130,26 +136,26 @@ pub trait LineEvaluation<G: Game>: Send {
     /// A move led to another position at this height.
     fn enter(&mut self, _height: usize) {}
 
-    /// The evaluation of the position at `height`, for the player to move, in hundredths.
+    /// The evaluation of the position at `height`, for the player to move, in centipawns.
     fn evaluate(&mut self, game: &G, state: &G::State, height: usize) -> i32;
 }
 
 impl<G: Game> LineEvaluation<G> for Material {
     #[inline]
     fn evaluate(&mut self, game: &G, state: &G::State, _height: usize) -> i32 {
-        hundredths(game.material(state) * game.player(state).sign())
+        centipawns(game.material(state) * game.player(state).sign() * CENTIPAWNS_PER_PAWN)
     }
 }
 
 impl<G: Game> LineEvaluation<G> for Arc<LinearEvaluation> {
     #[inline]
     fn evaluate(&mut self, game: &G, state: &G::State, _height: usize) -> i32 {
-        hundredths(self.for_mover(game, state))
+        centipawns(self.for_mover(game, state) * CENTIPAWNS_PER_LOGIT as f32)
     }
 }
 
-/// An evaluation that changes each position's value by a fixed amount, which is a function of the position alone: both sides of
-/// an experiment see the same wrong values. Normally distributed, in hundredths of the evaluation's unit.
+/// An evaluation that is off by a fixed amount at each position, a function of the position alone: both sides of an experiment
+/// see the same wrong values. The amount is normally distributed, in units of the expected result.
 struct Disturbed<E> {
     inner: E,
     deviation: f32,
@@ -166,16 +172,33 @@ impl<G: Game, E: LineEvaluation<G>> LineEvaluation<G> for Disturbed<E> {
     }
 
     fn evaluate(&mut self, game: &G, state: &G::State, height: usize) -> i32 {
-        let key = game.table_key(state).map_or(0, |key| key.key);
-        let normal = crate::random::RandomStream::new(self.seed, key, 0, "disturbed evaluation").normal() as f32;
-        self.inner.evaluate(game, state, height) + (normal * self.deviation * 100.0).round() as i32
+        let scale = 2.0 * CENTIPAWNS_PER_LOGIT as f32;
+        let value = libm::tanhf(self.inner.evaluate(game, state, height) as f32 / scale);
+        let disturbed = value + self.deviation * disturbance(game, state, self.seed);
+        (libm::atanhf(disturbed.clamp(-MAX_DISTURBED, MAX_DISTURBED)) * scale).round() as i32
     }
 }
 
-/// An evaluation as a whole number of hundredths, within its bounds.
+/// A standard normal number that is a function of position and seed. Positions without a key are told apart by their planes.
+pub fn disturbance<G: Game>(game: &G, state: &G::State, seed: u64) -> f32 {
+    let key = game.table_key(state).map_or_else(
+        || {
+            let (bits, _) = crate::leaves::encoded(game, state);
+            bits.chunks(8).fold(game.player(state) as u64, |hash, chunk| {
+                let mut word = [0; 8];
+                word[..chunk.len()].copy_from_slice(chunk);
+                crate::random::mix(hash ^ u64::from_le_bytes(word))
+            })
+        },
+        |key| key.key,
+    );
+    crate::random::RandomStream::new(seed, key, 0, "disturbed evaluation").normal() as f32
+}
+
+/// An evaluation as a whole number, within its bounds.
 #[inline]
-fn hundredths(evaluation: f32) -> i32 {
-    ((evaluation * 100.0).round() as i32).clamp(-MAX_EVALUATION, MAX_EVALUATION)
+fn centipawns(evaluation: f32) -> i32 {
+    (evaluation.round() as i32).clamp(-MAX_EVALUATION, MAX_EVALUATION)
 }
 
 /// What a search evaluates positions by.
@@ -194,13 +217,13 @@ pub enum AnyEvaluation {
 pub struct Settings {
     /// The evaluation.
     pub evaluation: AnyEvaluation,
-    /// Standard deviation of a fixed error of each position's evaluation, in its unit; 0 for none.
+    /// Standard deviation of a fixed error of each position's expected result; 0 for none.
     pub disturbance: f32,
     /// Key of these errors.
     pub seed: u64,
     /// The switches.
     pub parts: Parts,
-    /// Values of the kinds of pieces in hundredths, in the order of [`crate::game::Tactics`]. A kind without one is worth 100;
+    /// Values of the kinds of pieces in centipawns, in the order of [`crate::game::Tactics`]. A kind without one is worth 100;
     /// with [`AnyEvaluation::Material`] they are the game's own if this is empty.
     pub piece_values: Vec<i32>,
     /// Positions in the table, at most.
@@ -275,7 +298,7 @@ impl<G: Game> Deepening<G> {
     pub fn new(game: Arc<G>, settings: Settings) -> Result<Self, UsageError> {
         let mut piece_values = settings.piece_values;
         if piece_values.is_empty() && matches!(settings.evaluation, AnyEvaluation::Material) {
-            piece_values = game.piece_values().iter().map(|value| hundredths(*value)).collect();
+            piece_values = game.piece_values().iter().map(|value| centipawns(*value * CENTIPAWNS_PER_PAWN)).collect();
         }
         let evaluation: Box<dyn LineEvaluation<G>> = match settings.evaluation {
             AnyEvaluation::Material => disturbed(Material, settings.disturbance, settings.seed),

@@ -17,7 +17,7 @@ const KILLER: i32 = 1 << 27;
 const LOSING: i32 = -(1 << 28);
 /// Largest history.
 const MAX_HISTORY: i32 = 1 << 14;
-/// The value of a piece whose kind has none, in hundredths.
+/// The value of a piece whose kind has none, in centipawns.
 pub const DEFAULT_VALUE: i32 = 100;
 
 /// What past refutations say about moves.

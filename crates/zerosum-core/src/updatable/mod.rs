@@ -11,7 +11,8 @@
 //! ```
 //!
 //! All of it is integers, so an accumulator that was updated equals one that was computed anew. The value of a position is
-//! tanh(y): 2y is the logit of the expected result (1 + value) / 2, and [`Network`] evaluates in hundredths of that logit.
+//! tanh(y): 2y is the logit of the expected result (1 + value) / 2, and [`Network`] evaluates in
+//! centipawns, [`CENTIPAWNS_PER_LOGIT`] to one of that logit.
 //! [`features`] has the features, [`Accumulators`] follow a line of a search.
 
 mod accumulators;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 
 pub use self::accumulators::Accumulators;
 use self::features::FeatureMap;
-use crate::deepening::MAX_EVALUATION;
+use crate::deepening::{CENTIPAWNS_PER_LOGIT, MAX_EVALUATION};
 use crate::error::UsageError;
 use crate::game::GameSpec;
 
@@ -33,8 +34,8 @@ pub const QB: i32 = 64;
 pub const MAX_OUTPUT_WEIGHT: f32 = 127.0 / QB as f32;
 /// The largest weight of the first layer.
 pub const MAX_INPUT_WEIGHT: f32 = 32767.0 / QA as f32;
-/// Hundredths of the logit per unit of the output.
-const HUNDREDTHS: i64 = 200;
+/// Centipawns per unit of the output, which is half a logit.
+const CENTIPAWNS: i64 = 2 * CENTIPAWNS_PER_LOGIT as i64;
 /// Numbers of the first layer's units are multiples of this.
 pub const UNITS_STEP: usize = 16;
 /// The largest number of units.
@@ -136,13 +137,13 @@ impl Network {
         }
     }
 
-    /// The output in hundredths of the logit.
+    /// The output in centipawns.
     #[inline]
     fn output(&self, mover: &[i32], other: &[i32]) -> i32 {
         let (first, second) = self.output.split_at(self.num_units);
         let sum = self.output_bias + weighed(mover, first) + weighed(other, second);
-        let hundredths = sum * HUNDREDTHS / i64::from(QA * QA * QB);
-        hundredths.clamp(i64::from(-MAX_EVALUATION), i64::from(MAX_EVALUATION)) as i32
+        let centipawns = sum * CENTIPAWNS / i64::from(QA * QA * QB);
+        centipawns.clamp(i64::from(-MAX_EVALUATION), i64::from(MAX_EVALUATION)) as i32
     }
 }
 
