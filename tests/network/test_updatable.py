@@ -1,0 +1,168 @@
+"""Updatable networks: features by planes, the core's whole numbers against two slow twins, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from updatable_for_tests import chess, counting_updatable, random_updatable, saved
+
+from zerosum._core import UpdatableNetwork
+from zerosum.base.errors import DataError, GameError, SettingsError
+from zerosum.evaluators import make_evaluator
+from zerosum.evaluators.updatable import UpdatableEvaluator, expected_result
+from zerosum.games import make
+from zerosum.network import NetworkConfig, NetworkShape, initial_weights, load_checkpoint
+from zerosum.network.own_network import network_module
+from zerosum.network.piece_planes import PiecePlanes, seen_by_opponent
+from zerosum.network.updatable import features_of, input_weights, opponent_view, piece_values, value_of
+
+VIEWS = {
+    "breakthrough": "flipped",
+    "chess(history=1)": "flipped",
+    "chess960": "flipped",
+    "connect4": "same",
+    "go(size=5, history=1)": "same",
+    "gomoku(size=7)": "same",
+    "hex(size=5)": "transposed",
+    "minichess(history=1)": "flipped",
+    "minishogi(history=1)": "turned",
+    "othello": "same",
+    "shogi": "turned",
+    "tictactoe": "same",
+}
+
+
+def positions(name: str, num: int) -> tuple:
+    game, random = make(name), np.random.default_rng(7)
+    states = []
+    state = game.initial_state()
+    while len(states) < num:
+        states.append(state)
+        legal = game.legal_actions(state)
+        state = game.play(state, legal[int(random.integers(len(legal)))])
+        if game.outcome(state) is not None:
+            state = game.initial_state()
+    return game, states
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_the_core_the_learner_and_a_readable_twin_agree(name: str) -> None:
+    game, states = positions(name, 40)
+    assert opponent_view(game) == VIEWS[name]
+    checkpoint = random_updatable(game)
+    info, leaves = checkpoint.info, game.encode(states)
+    module = network_module(info.network, info.shape, checkpoint.weights)
+    module.eval()
+    with torch.no_grad():
+        learned = module(torch.from_numpy(leaves.planes())).logits["value"][:, 0].numpy()
+    planes, turned = PiecePlanes.of(info.planes), seen_by_opponent(info.network.opponent_view, info.board_shape)
+    weights = {**checkpoint.weights, "input.weight": input_weights(checkpoint.weights, planes, len(turned))}
+    features = [features_of(planes, turned, game, state)[:2] for state in states]
+    twin = value_of(*(np.stack(side) for side in zip(*features, strict=True)), weights)
+    np.testing.assert_allclose(learned, twin, atol=1e-5)
+    # In centipawns, 800 to a unit: the rounding of some forty weights to 1/255, and of the last layer to 1/64.
+    core = UpdatableEvaluator(checkpoint, game).network.evaluations(leaves)
+    np.testing.assert_allclose(core / 800, twin, atol=0.15)
+    assert np.corrcoef(core, twin)[0, 1] > 0.99
+
+
+def test_features_are_those_of_the_position() -> None:
+    game = chess()
+    planes, turned = (
+        PiecePlanes.of([(plane.name, plane.is_constant) for plane in game.spec.planes]),
+        seen_by_opponent("flipped", (8, 8)),
+    )
+    # A white king on e1 that may castle on one side, a rook on h1, a black king on e8.
+    state = game.parse_position("4k3/8/8/8/8/8/8/4K2R w K - 0 1")
+    mine, theirs, occupied = features_of(planes, turned, game, state)
+    half = planes.num_features(64) // 2
+    assert [kind.name for kind in planes.kinds] == ["pawns", "knights", "bishops", "rooks", "queens", "king"]
+    own = {3 * 64 + 63, 5 * 64 + 60, 6 * 64}
+    assert set(np.flatnonzero(mine)) == own | {half + 5 * 64 + 4}
+    # The other side sees the board flipped: its own king on its first row, the opponent's above.
+    assert set(np.flatnonzero(theirs)) == {5 * 64 + 60, half + 3 * 64 + 7, half + 5 * 64 + 4, half + 6 * 64}
+    assert set(np.flatnonzero(occupied)) == {4, 60, 63}
+
+
+def test_hands_count_in_steps() -> None:
+    game = make("shogi(history=1)")
+    planes = PiecePlanes.of([(plane.name, plane.is_constant) for plane in game.spec.planes])
+    turned = seen_by_opponent("turned", (9, 9))
+    state = game.parse_position("4k4/9/9/9/9/9/9/9/4K4 b 3P2g 1")
+    mine, theirs, _ = features_of(planes, turned, game, state)
+    half, hands = planes.num_features(81) // 2, 14 * 81
+    assert planes.divisors == (18, 4, 4, 4, 4, 2, 2)
+    assert np.flatnonzero(mine[hands:half]).tolist() == [0, 1, 2], "three pawns"
+    assert np.flatnonzero(mine[half + hands :]).tolist() == [18 + 12, 18 + 13], "two golds of the opponent"
+    assert np.flatnonzero(theirs[half + hands :]).tolist() == [0, 1, 2]
+
+
+def test_values_of_pieces_are_what_the_network_counts() -> None:
+    game = chess()
+    values = {"pawns": 0.1, "knights": 0.3, "bishops": 0.3, "rooks": 0.5, "queens": 0.9}
+    found = piece_values(counting_updatable(game, values), game)
+    for name, value in values.items():
+        assert found[name] == pytest.approx(value, rel=0.25), name
+    assert found["king"] == pytest.approx(0.0, abs=0.01)
+
+
+def test_the_evaluator_gives_equal_logits_and_values_of_the_network() -> None:
+    game, states = positions("minichess(history=1)", 6)
+    evaluator = make_evaluator(random_updatable(game), batch_size=4, game=game)
+    leaves = game.encode(states)
+    found = evaluator.evaluate(leaves)
+    assert not found.logits.any()
+    assert isinstance(evaluator, UpdatableEvaluator)
+    np.testing.assert_array_equal(found.values, expected_result(evaluator.network.evaluations(leaves)))
+    assert len(evaluator.piece_values) == 6 and min(evaluator.piece_values) >= 1
+    with pytest.raises(SettingsError, match="needs its game"):
+        make_evaluator(random_updatable(game), batch_size=4)
+
+
+def test_checkpoints_are_kept_and_damage_is_told(tmp_path) -> None:
+    game = make("minichess(history=1)")
+    checkpoint = random_updatable(game)
+    read = load_checkpoint(saved(checkpoint, tmp_path / "one"))
+    assert read.info.network == checkpoint.info.network
+    for name, weight in checkpoint.weights.items():
+        np.testing.assert_array_equal(read.weights[name], weight)
+    with pytest.raises(DataError, match=re.escape("The weights input.weight are float32 [16, ")):
+        replace(checkpoint, weights={**checkpoint.weights, "input.weight": checkpoint.weights["input.weight"][:16]})
+
+
+def test_games_without_pieces_and_wrong_weights_are_refused() -> None:
+    nim = make("nim")
+    with pytest.raises(SettingsError, match="needs planes of pieces, named 'own X' and 'opponent X'"):
+        initial_weights(NetworkConfig(kind="updatable"), NetworkShape.of(nim.spec), seed=0)
+    with pytest.raises(SettingsError, match="updatable_units is 40, expected a multiple of 16"):
+        NetworkConfig(kind="updatable", updatable_units=40)
+    with pytest.raises(SettingsError, match="leave out network.module and network.ownership_head"):
+        NetworkConfig(kind="updatable", ownership_head=True)
+    game = make("tictactoe")
+    bits, turned = [(0, 9), (9, 0)], list(range(9))
+    arrays = {
+        "input": np.zeros(18 * 16, np.float32),
+        "input_bias": np.zeros(16, np.float32),
+        "output": np.zeros(32, np.float32),
+    }
+    UpdatableNetwork(game, bits, [], turned, 18, **arrays, output_bias=0.0)
+    for changed, words in (
+        ({"output": np.full(32, 3.0, np.float32)}, "the weight 3, expected numbers from"),
+        ({"input": np.full(18 * 16, np.nan, np.float32)}, "the weight NaN"),
+        ({"input": np.zeros(5, np.float32)}, "has 5 and 32 weights, expected 288 and 32"),
+        ({"input_bias": np.zeros(7, np.float32)}, "has 7 units, expected a multiple of 16"),
+    ):
+        with pytest.raises(GameError, match=words):
+            UpdatableNetwork(game, bits, [], turned, 18, **{**arrays, **changed}, output_bias=0.0)
+    with pytest.raises(GameError, match="expected"):
+        UpdatableNetwork(game, bits[:1], [], turned, 18, **arrays, output_bias=0.0)
+    with pytest.raises(GameError, match="not below 18"):
+        UpdatableNetwork(game, [(0, 9), (12, 0)], [], turned, 18, **arrays, output_bias=0.0)
+    network = UpdatableNetwork(game, bits, [], turned, 18, **arrays, output_bias=0.0)
+    other = make("connect4")
+    with pytest.raises(GameError, match="this network is of the encoding tictactoe"):
+        network.evaluations(other.encode([other.initial_state()]))

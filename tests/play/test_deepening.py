@@ -1,0 +1,167 @@
+"""The alpha-beta search with an updatable network as a player: analyses, matches, words, limits."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+
+import pytest
+from updatable_for_tests import chess, counting_updatable, random_updatable, saved
+
+from zerosum._core import DEEPENING_PARTS, DeepeningSearch
+from zerosum.arena import play_match
+from zerosum.base.errors import GameError, SettingsError
+from zerosum.contest.mover import EngineLimits
+from zerosum.games import make
+from zerosum.play.contestant import ProgramContestant, alpha_beta
+from zerosum.play.deepening_mover import DeepeningProgram
+from zerosum.play.engine import Engine
+from zerosum.play.entries import Entry, enter
+from zerosum.play.player import ALPHA_BETA_NODES, Player, load_player
+from zerosum.play.task import Task
+
+MATE_IN_TWO = "2kr3r/pp1nqppp/2p1pn2/8/1b1P1B2/2NB1Q2/PPP2PPP/2KR3R w - - 0 1"
+VALUES = {"pawns": 0.1, "knights": 0.3, "bishops": 0.3, "rooks": 0.5, "queens": 0.9}
+
+
+@pytest.fixture(scope="module")
+def player(tmp_path_factory) -> Player:
+    directory = saved(counting_updatable(chess(), VALUES), tmp_path_factory.mktemp("counting"))
+    return load_player(directory)
+
+
+def test_an_analysis_counts_nodes_and_finds_mates(player: Player) -> None:
+    assert player.config.num_simulations == ALPHA_BETA_NODES
+    state = player.game.parse_position(MATE_IN_TWO)
+    found = player.analyse(state, num_simulations=30_000)
+    assert found.best_move == "f3c6" and found.stop_reason == "proven"
+    assert found.lines[0].moves == ("f3c6", "b7c6", "d3a6") and found.plies_to_end == 3
+    assert found.value == 1.0 and found.proven == 1.0 and 0 < found.num_visits <= 30_001
+
+
+def test_equal_nodes_give_equal_answers_within_the_limit(player: Player) -> None:
+    state = player.game.parse_position("r1b1kb1r/pp3ppp/2n1pn2/q1pp4/3P1B2/2P1PN2/PP1N1PPP/R2QKB1R w KQkq - 0 1")
+    answers = [player.analyse(state, num_simulations=4000) for _ in range(2)]
+    assert answers[0].stop_reason == "simulations" and answers[0].num_visits <= 4001
+    assert answers[0].lines[0].actions == answers[1].lines[0].actions
+    assert answers[0].value == answers[1].value
+
+
+def test_a_hanging_queen_is_taken(player: Player) -> None:
+    state = player.game.parse_position("4k3/8/8/3q4/8/4P3/3QK3/8 w - - 0 1")
+    assert player.analyse(state, num_simulations=2000).best_move == "d2d5"
+
+
+def analysed(player: Player, task: Task, fen: str = "") -> tuple[list, object]:
+    reports, answers, failures = [], [], []
+    engine = Engine(
+        player, on_report=reports.append, on_answer=answers.append, on_failure=failures.append, report_seconds=0.01
+    )
+    engine.set_position(player.game.parse_position(fen) if fen else None)
+    engine.think(task)
+    if task.is_endless:
+        time.sleep(0.3)
+        engine.stop()
+    engine.wait()
+    assert not failures, failures
+    return reports, answers[0]
+
+
+def test_several_lines_are_different_and_in_order(player: Player) -> None:
+    _, found = analysed(player, Task(num_visits=20_000, num_lines=3))
+    assert len({line.actions[0] for line in found.lines}) == 3
+    values = [line.value for line in found.lines]
+    assert values == sorted(values, reverse=True)
+
+
+def test_a_search_ends_by_depth_time_and_stop(player: Player) -> None:
+    assert analysed(player, Task(depth=4))[1].depth == 4
+    began = time.monotonic()
+    reports, found = analysed(player, Task(seconds=0.3))
+    assert found.stop_reason == "time" and time.monotonic() - began < 5 and reports
+    assert analysed(player, Task(is_endless=True))[1].stop_reason == "stopped"
+    only = player.game.legal_actions(player.game.initial_state())[3]
+    assert analysed(player, Task(depth=3, allowed=(only,)))[1].chosen[0] == only
+
+
+def test_entries_have_terms_and_switches() -> None:
+    game = chess()
+    entered = enter(Entry.parse("alphabeta", ["nodes=500", "option.null_move=false", "option.hash=8"]), game)
+    assert isinstance(entered.contestant, ProgramContestant)
+    program = entered.contestant.program
+    assert isinstance(program, DeepeningProgram) and program.table_mib == 8
+    assert program.parts == tuple(part for part in DEEPENING_PARTS if part != "null_move")
+    assert entered.contestant.name == "alphabeta (null_move false, hash 8, 500 nodes)"
+    # Without terms it is the player of the ladders, whose ratings keep their meaning.
+    assert enter(Entry.parse("alphabeta@3", []), game).contestant == alpha_beta(3)
+    for settings, words in (
+        (["nodes=5", "option.nullmove=false"], "has no option 'nullmove'"),
+        (["nodes=5", "option.table=no"], "option.table is 'no', expected true or false"),
+        (["nodes=5", "option.hash=0"], "option.hash is '0', expected 1 to"),
+        (["nodes=5", "option.disturbance=-1"], "option.disturbance is '-1', expected a number from 0 to 1"),
+        (["st=1", "ponder=true"], "has no ponder"),
+        (["nodes=5", "sample=3"], "has no sample"),
+    ):
+        with pytest.raises(SettingsError, match=re.escape(words)):
+            enter(Entry.parse("alphabeta", settings), game)
+
+
+def test_runs_with_updatable_networks_play_matches(tmp_path) -> None:
+    game = make("minichess(history=1)")
+    directory = saved(random_updatable(game), tmp_path / "random")
+    counting = saved(counting_updatable(game, VALUES), tmp_path / "counting")
+    first = enter(Entry.parse(f"{counting}@300", []), make("minichess")).contestant
+    second = enter(Entry.parse(str(directory), ["nodes=300"]), make("minichess")).contestant
+    assert (first.name, second.name) == (f"{counting}@300", f"{directory} (300 nodes)")
+    result = play_match(make("minichess"), first, second, num_games=8, opening_plies=2, seed=0)
+    assert result.score > 0.6, str(result)
+
+
+def test_a_mover_keeps_to_clocks() -> None:
+    mover = DeepeningProgram().open(make("breakthrough"))
+    began = time.monotonic()
+    found = mover.think("", (), EngineLimits(move_time_s=0.2))
+    assert found.action is not None and 0.1 < time.monotonic() - began < 3
+    assert mover.think("", (), EngineLimits(depth=3)).answer.depth == 3
+    with pytest.raises(SettingsError, match="does not ponder"):
+        mover.ponder("", (), EngineLimits(nodes=1), threading.Event())
+
+
+def test_bad_searches_are_refused() -> None:
+    game = make("tictactoe")
+    with pytest.raises(GameError, match="has no part \"pruning\""):
+        DeepeningSearch(game, parts=["pruning"])
+    search = DeepeningSearch(game)
+    with pytest.raises(GameError, match="the search has no position"):
+        search.deepen()
+    with pytest.raises(ValueError, match="this state is of connect4"):
+        search.begin(make("connect4").initial_state())
+    over = game.initial_state()
+    for action in (0, 3, 1, 4, 2):
+        over = game.play(over, action)
+    with pytest.raises(ValueError, match="the game is over"):
+        search.begin(over)
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "connect4", "breakthrough(size=4)", "minishogi", "gomoku(size=6)"])
+def test_every_part_can_be_switched_off(name: str) -> None:
+    game = make(name)
+    for part in DEEPENING_PARTS:
+        search = DeepeningSearch(game, parts=[other for other in DEEPENING_PARTS if other != part])
+        found = search.think(game.initial_state(), nodes=3000)
+        assert found is not None and found.num_nodes <= 3001
+
+
+def test_solved_games_are_solved() -> None:
+    found = DeepeningSearch(make("tictactoe")).think(make("tictactoe").initial_state(), depth=9)
+    assert found is not None and (found.value, found.plies_to_end) == (0, None)
+    # The first player of 4x4 breakthrough... whoever wins, both values agree with a search without parts.
+    game = make("breakthrough(size=4)")
+    values = [
+        DeepeningSearch(game, parts=parts).think(game.initial_state(), depth=12, nodes=3_000_000)
+        for parts in (None, ["table", "killers"])
+    ]
+    assert all(found is not None for found in values)
+    ends = {found.plies_to_end for found in values if found is not None}
+    assert len({None if end is None else end > 0 for end in ends}) == 1

@@ -1,0 +1,115 @@
+"""Trainings of updatable networks by alpha-beta self-play: whole, resumed, repeated, refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from updatable_for_tests import SETTINGS, train_updatable
+
+import zerosum
+from zerosum.base.errors import SettingsError
+from zerosum.games import make
+from zerosum.network import load_checkpoint
+from zerosum.play.player import load_player
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.records import PlyFlag
+from zerosum.run.config import load_config
+from zerosum.run.report import describe
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    directory = tmp_path_factory.mktemp("updatable") / "run"
+    train_updatable("minichess", directory)
+    return directory
+
+
+def games_of(run: Path, tmp_path: Path) -> list:
+    copy = tmp_path / "games"
+    shutil.copytree(run / "games", copy)
+    store = GameStore(copy, report=lambda _: None, games_per_shard=100)
+    try:
+        return list(store.recent(num_games=1000))
+    finally:
+        store.close()
+
+
+def test_a_run_learns_plays_and_is_described(run: Path, tmp_path: Path) -> None:
+    config = load_config(run / "config.toml")
+    assert (config.network.kind, config.network.opponent_view) == ("updatable", "flipped")
+    checkpoint = load_checkpoint(run)
+    assert checkpoint.info.step == 4
+    lines: list[str] = []
+    describe(run, write=lines.append, write_json=lambda _: None)
+    text = "\n".join(lines)
+    assert "network an updatable network of 2 x 16 units" in text and "values of pieces: pawns" in text
+    found = load_player(run).analyse(num_simulations=300)
+    assert found.best_move and found.depth >= 1
+    records = games_of(run, tmp_path)
+    assert records
+    quiet = tactical = 0
+    for record in records:
+        flags = record.plies["flags"]
+        assert all(flag & int(PlyFlag.EVALUATED) or flag & int(PlyFlag.OPENING) for flag in flags.tolist())
+        has_target = np.diff(record.target_offsets) > 0
+        quiet += int(has_target.sum())
+        tactical += int((~has_target).sum())
+    assert quiet and tactical, "positions in the middle of exchanges are not learned from"
+
+
+def test_a_run_goes_on(run: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    num_games = len(games_of(run, tmp_path))
+    zerosum.train("minichess", copy, overrides=["training.steps=7"], report=lambda _: None)
+    assert load_checkpoint(copy).info.step == 7
+    assert len(games_of(copy, tmp_path / "after")) >= num_games
+
+
+def test_a_deterministic_run_repeats(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        train_updatable("minichess", tmp_path / name, "training.deterministic=true", "training.num_checkpoints=2")
+    one, two = (load_checkpoint(tmp_path / name) for name in ("one", "two"))
+    for name, weight in one.weights.items():
+        np.testing.assert_array_equal(weight, two.weights[name])
+    first, second = (games_of(tmp_path / name, tmp_path / f"{name}-games") for name in ("one", "two"))
+    assert [record.plies["action"].tolist() for record in first] == [
+        record.plies["action"].tolist() for record in second
+    ]
+    evaluations = [json.loads((tmp_path / name / "evaluation.json").read_text()) for name in ("one", "two")]
+    assert evaluations[0] == evaluations[1]
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("training.workers=processes", "leave out training.workers=processes"),
+        ("training.gate_games=10", "leave out training.gate_games"),
+        ("selfplay.alphabeta_depth=2", "leave out selfplay.alphabeta_depth"),
+        ("selfplay.resign_false_positives=0.05", "leave out selfplay.resign_false_positives"),
+        ("network.updatable_units=17", "expected a multiple of 16"),
+        ("network.kind=small", "network.kind is 'small'"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(setting: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=words):
+        zerosum.train("minichess", tmp_path / "run", preset="nnue", overrides=[*SETTINGS, setting])
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_game_without_pieces_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="planes of pieces"):
+        train_updatable("nim", tmp_path / "run")
+
+
+def test_the_network_alone_can_be_learned_from_records(tmp_path: Path, run: Path) -> None:
+    """Games of the run's own directory are learned from without playing more."""
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    zerosum.train("minichess", copy, overrides=["training.source=games", "training.steps=6"], report=lambda _: None)
+    assert load_checkpoint(copy).info.step == 6
+    assert make("minichess").spec.name == load_checkpoint(copy).info.game
