@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -185,7 +185,7 @@ class DeepeningSearch:
     def __new__(
         cls,
         game: Game,
-        evaluation: LinearEvaluation | UpdatableNetwork | None = None,
+        evaluation: LinearEvaluation | UpdatableNetwork | Callable[[Leaves], float] | None = None,
         *,
         parts: Sequence[str] | None = None,
         piece_values: Sequence[int] = (),
@@ -343,6 +343,7 @@ class Leaves:
     def select_legal(self, logits: NDArray[np.float32]) -> NDArray[np.float32]: ...
     def legal_mask(self) -> NDArray[np.bool_]: ...
     def rollout_values(self, num_rollouts: int, seed: int) -> NDArray[np.float32]: ...
+    def disturbances(self, seed: int) -> NDArray[np.float32]: ...
     def material(self) -> NDArray[np.float32]: ...
     def owners_after(self, actions: NDArray[np.uint16], offsets: NDArray[np.int64]) -> NDArray[np.int8] | None: ...
 

@@ -4,7 +4,7 @@ Perspectives: a `value` is in [-1, 1] for the player to move at its position; an
 player (player 0). Actions are integers in [0, num_actions).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -227,8 +227,8 @@ class UpdatableNetwork:
 
     A feature is a square of a bit plane or a step of a constant plane's number. For each bit plane `bits` has the
     number of its first square's feature in the view of the player to move and in the other side's view, or -1 twice if
-    it has none; `turned` has each square's place in the other side's view. For each constant plane `numbers` has the same two
-    features of its first step, the number of steps and the count that the plane's number 1 stands for. Weights are
+    it has none; `turned` has each square's place in the other side's view. For each constant plane `numbers` has the
+    same two features of its first step, the number of steps and the count that the plane's number 1 stands for. Weights are
     `input` [features * units], `input_bias` [units], `output` [2 * units] and `output_bias`.
 
     Raises GameError if a number of planes, features or weights is not the game's, or a weight is out of range.
@@ -283,7 +283,8 @@ class Iteration:
 class DeepeningSearch:
     """An alpha-beta search that is deepened a ply at a time: `begin`, then `deepen` until the answer is good enough.
 
-    The evaluation is a `LinearEvaluation`, an `UpdatableNetwork` or, without one, `Game.material`. `parts` names the
+    The evaluation is a `LinearEvaluation`, an `UpdatableNetwork`, a function that returns the expected result of one
+    position (leaves of size 1) for its player to move, or, without one, `Game.material`. `parts` names the
     parts of the search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in
     centipawns, in the order of the planes; they order captures. `table_entries` bounds the transposition
     table, 24 bytes each. With `disturbance` each position's evaluation is off by a fixed, normally distributed amount
@@ -296,7 +297,7 @@ class DeepeningSearch:
     def __new__(
         cls,
         game: Game,
-        evaluation: LinearEvaluation | UpdatableNetwork | None = None,
+        evaluation: LinearEvaluation | UpdatableNetwork | Callable[[Leaves], float] | None = None,
         *,
         parts: Sequence[str] | None = None,
         piece_values: Sequence[int] = (),
@@ -598,6 +599,11 @@ class Leaves:
         """[B, num_actions], True where a network has the logit of a legal action."""
     def rollout_values(self, num_rollouts: int, seed: int) -> NDArray[np.float32]:
         """[B], the mean result for the player to move of uniformly random games from each position."""
+    def disturbances(self, seed: int) -> NDArray[np.float32]:
+        """[B], for each position a standard normal number that is a function of position and seed.
+
+        A `DeepeningSearch` with a `disturbance` adds the same numbers, times the disturbance.
+        """
     def material(self) -> NDArray[np.float32]:
         """[B], `Game.material` for the player to move."""
     def owners_after(self, actions: NDArray[np.uint16], offsets: NDArray[np.int64]) -> NDArray[np.int8] | None:

@@ -3,7 +3,7 @@
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use crate::deepening::LineEvaluation;
+use crate::deepening::{LineEvaluation, disturbance};
 use crate::error::UsageError;
 use crate::game::{Action, Game, GameSpec, PlaneKind, Planes, Position};
 use crate::interrupt::InterruptCheck;
@@ -171,6 +171,11 @@ impl<G: Game> Leaves<G> {
         let of_leaf =
             |(position, player): (&Position<G::State>, &Player)| game.material(&position.state) * player.sign();
         self.positions.iter().zip(&self.players).map(of_leaf).collect()
+    }
+
+    /// `[B]`, for each leaf a standard normal number that is a function of position and seed.
+    pub fn disturbances(&self, game: &G, seed: u64) -> Vec<f32> {
+        self.positions.iter().map(|position| disturbance(game, &position.state, seed)).collect()
     }
 
     /// `[B]`, the evaluation by an updatable network for the leaf's player to move, in centipawns.

@@ -13,7 +13,7 @@ use zerosum_core::game::Action;
 use zerosum_core::updatable::features::{BitPlane, FeatureMap, NumberPlane};
 use zerosum_core::updatable::{self, Weights};
 
-use crate::failure::{catch, check_signals, game_error, value_error};
+use crate::failure::{catch, check_signals, game_error, raise, value_error};
 use crate::game::{Game, LinearEvaluation};
 use crate::leaves::Leaves;
 use crate::state::State;
@@ -100,6 +100,15 @@ pub struct Iteration {
     is_quiet: bool,
 }
 
+/// An evaluation by a function of Python. Its errors unwind through the search.
+fn called(function: &Bound<'_, PyAny>, is_python: bool) -> AnyEvaluation {
+    let function = function.clone().unbind();
+    AnyEvaluation::Called(Arc::new(move |leaves| {
+        let evaluate = |py: Python<'_>| function.bind(py).call1((Leaves::outside_search(leaves, is_python),))?.extract();
+        Python::attach(evaluate).unwrap_or_else(|error| raise(error))
+    }))
+}
+
 impl From<deepening::Iteration> for Iteration {
     fn from(found: deepening::Iteration) -> Self {
         let plies_to_end = found.plies_to_end();
@@ -114,7 +123,8 @@ fn limit(nodes: Option<u64>, seconds: Option<f64>) -> Limit {
 
 /// An alpha-beta search that is deepened a ply at a time: `begin`, then `deepen` until the answer is good enough.
 ///
-/// The evaluation is a `LinearEvaluation`, an `UpdatableNetwork` or, without one, `Game.material`. `parts` names the
+/// The evaluation is a `LinearEvaluation`, an `UpdatableNetwork`, a function that returns the expected result of one
+/// position (leaves of size 1) for its player to move, or, without one, `Game.material`. `parts` names the
 /// parts of the search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in
 /// centipawns, in the order of the planes; they order captures. `table_entries` bounds the transposition
 /// table, 24 bytes each. With `disturbance` each position's evaluation is off by a fixed, normally distributed amount
@@ -149,8 +159,10 @@ impl DeepeningSearch {
             Some(object) => {
                 if let Ok(linear) = object.cast::<LinearEvaluation>() {
                     AnyEvaluation::Linear(Arc::clone(&linear.get().inner))
+                } else if let Ok(network) = object.cast::<UpdatableNetwork>() {
+                    AnyEvaluation::Updatable(Arc::clone(&network.get().inner))
                 } else {
-                    AnyEvaluation::Updatable(Arc::clone(&object.cast::<UpdatableNetwork>()?.get().inner))
+                    called(object, game.get().is_python)
                 }
             }
         };

@@ -209,6 +209,13 @@ impl Leaves {
         Ok(values.into_pyarray(py))
     }
 
+    /// [B], for each position a standard normal number that is a function of position and seed.
+    ///
+    /// A `DeepeningSearch` with a `disturbance` adds the same numbers, times the disturbance.
+    fn disturbances<'py>(&self, py: Python<'py>, seed: u64) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        Ok(catch(|| self.inner.disturbances(seed))?.into_pyarray(py))
+    }
+
     /// [B], `Game.material` for the player to move.
     fn material<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let count = || catch(|| self.inner.material());

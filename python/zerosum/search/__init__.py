@@ -3,10 +3,12 @@
 `config.py` has the settings, `textbook.py` the paper's search in 140 lines to be read. Start there.
 """
 
+from zerosum._core import DeepeningSearch as DeepeningSearch
 from zerosum.search.config import SearchConfig as SearchConfig
 from zerosum.search.config import new_search as new_search
 
 __all__ = [
+    "DeepeningSearch",
     "SearchConfig",
     "new_search",
 ]

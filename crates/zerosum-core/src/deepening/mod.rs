@@ -21,6 +21,7 @@ use self::descent::Descent;
 use self::order::Order;
 use self::table::Table;
 pub(crate) use self::order::DEFAULT_VALUE;
+use crate::erased::{AnyLeaves, leaves_of};
 use crate::error::UsageError;
 use crate::evaluation::{LinearEvaluation, Material};
 use crate::game::{Action, Game, Position};
@@ -40,8 +41,8 @@ pub const MAX_EVALUATION: i32 = 100_000;
 pub const CENTIPAWNS_PER_LOGIT: i32 = 400;
 /// Centipawns for one of a game's material.
 const CENTIPAWNS_PER_PAWN: f32 = 100.0;
-/// Bound of an expected result with an error.
-const MAX_DISTURBED: f32 = 0.999;
+/// Bound of an expected result that becomes an evaluation.
+const MAX_EXPECTED: f32 = 0.999;
 /// Nodes between two looks at the clock.
 const CLOCK_INTERVAL: u64 = 1024;
 
@@ -174,9 +175,14 @@ impl<G: Game, E: LineEvaluation<G>> LineEvaluation<G> for Disturbed<E> {
     fn evaluate(&mut self, game: &G, state: &G::State, height: usize) -> i32 {
         let scale = 2.0 * CENTIPAWNS_PER_LOGIT as f32;
         let value = libm::tanhf(self.inner.evaluate(game, state, height) as f32 / scale);
-        let disturbed = value + self.deviation * disturbance(game, state, self.seed);
-        (libm::atanhf(disturbed.clamp(-MAX_DISTURBED, MAX_DISTURBED)) * scale).round() as i32
+        from_expected(value + self.deviation * disturbance(game, state, self.seed))
     }
+}
+
+/// An expected result in [−1, 1] in centipawns.
+fn from_expected(result: f32) -> i32 {
+    let bounded = result.clamp(-MAX_EXPECTED, MAX_EXPECTED);
+    (libm::atanhf(bounded) * 2.0 * CENTIPAWNS_PER_LOGIT as f32).round() as i32
 }
 
 /// A standard normal number that is a function of position and seed. Positions without a key are told apart by their planes.
@@ -201,8 +207,25 @@ fn centipawns(evaluation: f32) -> i32 {
     (evaluation.round() as i32).clamp(-MAX_EVALUATION, MAX_EVALUATION)
 }
 
+/// A function that evaluates one position: the expected result in [−1, 1] for its player to move.
+pub type Called = Arc<dyn Fn(Arc<dyn AnyLeaves>) -> f32 + Send + Sync>;
+
+/// An evaluation by a function that takes positions as evaluators do.
+struct CalledEvaluation<G: Game> {
+    game: Arc<G>,
+    function: Called,
+}
+
+impl<G: Game> LineEvaluation<G> for CalledEvaluation<G> {
+    fn evaluate(&mut self, game: &G, state: &G::State, _height: usize) -> i32 {
+        let mut leaves = crate::leaves::Leaves::<G>::new(game.spec(), 0);
+        leaves.push(game, 0, Position { state: state.clone(), plies: 0 });
+        from_expected((self.function)(leaves_of(&self.game, leaves)))
+    }
+}
+
 /// What a search evaluates positions by.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum AnyEvaluation {
     /// The material that the game counts.
     Material,
@@ -210,10 +233,12 @@ pub enum AnyEvaluation {
     Linear(Arc<LinearEvaluation>),
     /// An efficiently updatable network.
     Updatable(Arc<crate::updatable::Network>),
+    /// Any function.
+    Called(Called),
 }
 
 /// The settings of a search.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Settings {
     /// The evaluation.
     pub evaluation: AnyEvaluation,
@@ -309,6 +334,10 @@ impl<G: Game> Deepening<G> {
             AnyEvaluation::Updatable(network) => {
                 network.require_game(game.spec())?;
                 disturbed(Accumulators::new(network), settings.disturbance, settings.seed)
+            }
+            AnyEvaluation::Called(function) => {
+                let called = CalledEvaluation { game: Arc::clone(&game), function };
+                disturbed(called, settings.disturbance, settings.seed)
             }
         };
         Ok(Self {

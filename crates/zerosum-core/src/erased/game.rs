@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::deepening::AnyDeepening;
 use super::position::{AnyPosition, AnyState, ErasedPosition, require_legal};
-use super::search::{AnyLeaves, AnySearch, ErasedLeaves};
+use super::search::{AnyLeaves, AnySearch, leaves_of};
 use crate::deepening::{Deepening, Settings};
 use crate::error::UsageError;
 use crate::game::{Action, Description, Game, GameSpec, Position};
@@ -108,7 +108,7 @@ impl<G: Game> Erased<G> {
     }
 
     fn erase(&self, leaves: Leaves<G>) -> Arc<dyn AnyLeaves> {
-        Arc::new(ErasedLeaves { game: Arc::clone(&self.game), leaves: Arc::new(leaves) })
+        leaves_of(&self.game, leaves)
     }
 }
 

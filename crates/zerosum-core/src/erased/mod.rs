@@ -9,3 +9,4 @@ pub use deepening::AnyDeepening;
 pub use game::{AnyGame, Erased};
 pub use position::{AnyPosition, AnyState};
 pub use search::{AnyLeaves, AnySearch};
+pub(crate) use search::leaves_of;

@@ -24,6 +24,9 @@ pub trait AnyLeaves: Send + Sync {
     /// See [`Leaves::material`].
     fn material(&self) -> Vec<f32>;
 
+    /// See [`Leaves::disturbances`].
+    fn disturbances(&self, seed: u64) -> Vec<f32>;
+
     /// See [`Leaves::evaluations`].
     ///
     /// # Errors
@@ -43,6 +46,11 @@ pub(super) struct ErasedLeaves<G: Game> {
     pub leaves: Arc<Leaves<G>>,
 }
 
+/// Leaves with the game's type hidden.
+pub(crate) fn leaves_of<G: Game>(game: &Arc<G>, leaves: Leaves<G>) -> Arc<dyn AnyLeaves> {
+    Arc::new(ErasedLeaves { game: Arc::clone(game), leaves: Arc::new(leaves) })
+}
+
 impl<G: Game> AnyLeaves for ErasedLeaves<G> {
     fn spec(&self) -> &GameSpec {
         self.game.spec()
@@ -58,6 +66,10 @@ impl<G: Game> AnyLeaves for ErasedLeaves<G> {
 
     fn material(&self) -> Vec<f32> {
         self.leaves.material(&self.game)
+    }
+
+    fn disturbances(&self, seed: u64) -> Vec<f32> {
+        self.leaves.disturbances(&self.game, seed)
     }
 
     fn evaluations(&self, network: &Arc<Network>) -> Result<Vec<i32>, UsageError> {
