@@ -228,8 +228,8 @@ class UpdatableNetwork:
     A feature is a square of a bit plane or a step of a constant plane's number. For each bit plane `bits` has the
     number of its first square's feature in the view of the player to move and in the other side's view, or -1 twice if
     it has none; `turned` has each square's place in the other side's view. For each constant plane `numbers` has the
-    same two features of its first step, the number of steps and the count that the plane's number 1 stands for. Weights are
-    `input` [features * units], `input_bias` [units], `output` [2 * units] and `output_bias`.
+    same two features of its first step, the number of steps and the count that the plane's number 1 stands for.
+    Weights are `input` [features * units], `input_bias` [units], `output` [2 * units] and `output_bias`.
 
     Raises GameError if a number of planes, features or weights is not the game's, or a weight is out of range.
     """
@@ -284,12 +284,12 @@ class DeepeningSearch:
     """An alpha-beta search that is deepened a ply at a time: `begin`, then `deepen` until the answer is good enough.
 
     The evaluation is a `LinearEvaluation`, an `UpdatableNetwork`, a function that returns the expected result of one
-    position (leaves of size 1) for its player to move, or, without one, `Game.material`. `parts` names the
-    parts of the search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in
-    centipawns, in the order of the planes; they order captures. `table_entries` bounds the transposition
-    table, 24 bytes each. With `disturbance` each position's evaluation is off by a fixed, normally distributed amount
-    in the expected result with this standard deviation, a function of position and `seed`. Equal calls since
-    `clear` have equal answers. Calls from several threads wait for one another, except `stop`.
+    position (leaves of size 1) for its player to move, or, without one, `Game.material`. `parts` names the parts of the
+    search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in centipawns, in the order
+    of the planes; they order captures. `table_entries` bounds the transposition table, 24 bytes each. With
+    `disturbance` each position's evaluation is off by a fixed, normally distributed amount in the expected result with
+    this standard deviation, a function of position and `seed`. Equal calls since `clear` have equal answers. Calls from
+    several threads wait for one another, except `stop`.
 
     Raises GameError if the evaluation is of another game, or a part is unknown.
     """

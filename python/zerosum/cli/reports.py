@@ -1,15 +1,17 @@
-"""Commands about what runs learned: `report`, `plot`, `compare`."""
+"""Commands about what runs learned: `report`, `plot`, `compare`, `compare-searches`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
 from zerosum.cli.application import app
-from zerosum.cli.words import RUN_HELP, require_pairs_option, require_target, say, seed_option
+from zerosum.cli.words import RUN_HELP, RunArgument, require_pairs_option, require_target, say, seed_option
 
+Number = TypeVar("Number", int, float)
 Runs = Annotated[list[str], typer.Argument(help=f"One or more. {RUN_HELP}", show_default=False)]
 
 
@@ -76,3 +78,52 @@ def compare(
         require_target(out, ".html")
     paths = [require_run(run) for run in runs]
     compare_runs(paths, num_games=games, num_simulations=simulations, out=out, seed=seed, write=print, say=say)
+
+
+@app.command(epilog="Example: `zerosum compare-searches runs/chess --games 40 --evaluations 1000 --out searches.json`")
+def compare_searches(
+    run: RunArgument,
+    games: Annotated[int, typer.Option(min=2, callback=require_pairs_option, help="Games of each match.")] = 100,
+    evaluations: Annotated[int, typer.Option(min=1, help="Evaluations of a move at factor 1.")] = 400,
+    seconds: Annotated[float, typer.Option(min=0.01, help="Seconds of a move at factor 1.")] = 0.05,
+    factors: Annotated[str, typer.Option(help="Factors of both, with commas between.")] = "1,3,10,30",
+    noise: Annotated[
+        str, typer.Option(help="Deviations of a fixed error on each position's value, with commas between.")
+    ] = "0.1,0.2,0.4",
+    seed: Annotated[int, seed_option("openings and errors")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.json",
+            help="File of the results. The same command continues a stopped comparison.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Compare tree search with alpha-beta, both with the network of a run: equal evaluations, equal time, errors."""
+    from zerosum.play.bundled import require_network
+    from zerosum.play.player import load_player
+    from zerosum.report.search_comparison import compare_searches as compare_both
+
+    if out is not None:
+        require_target(out, ".json")
+    compare_both(
+        load_player(require_network(run)),
+        num_games=games,
+        evaluations=evaluations,
+        seconds=seconds,
+        factors=_numbers("--factors", factors, int),
+        noises=_numbers("--noise", noise, float),
+        seed=seed,
+        out=out,
+        write=say,
+    )
+
+
+def _numbers(option: str, text: str, kind: Callable[[str], Number]) -> list[Number]:
+    from zerosum.base.errors import SettingsError, shown
+
+    try:
+        return [kind(word) for word in text.split(",") if word.strip()]
+    except ValueError:
+        raise SettingsError(f"{option} is {shown(text)}, expected numbers with commas between.") from None

@@ -43,8 +43,8 @@ def weight_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple
 def updatable_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple[int, ...]]:
     """The same of an updatable network. Raises SettingsError if the game has no planes of pieces.
 
-    A piece has weights of its square and weights of its kind (own kinds first), which are added before play: so a square
-    that is rarely seen is near the others ("virtual features").
+    A piece has weights of its square and weights of its kind (own kinds first), which are added before play: so a
+    square that is rarely seen is near the others ("virtual features").
     """
     planes, units = PiecePlanes.of(shape.planes), config.updatable_units
     return {

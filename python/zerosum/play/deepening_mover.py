@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 
 from typing_extensions import override
 
-from zerosum._core import DEEPENING_PARTS, DeepeningSearch
+from zerosum._core import DEEPENING_PARTS, DeepeningSearch, Leaves, UpdatableNetwork
 from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.base.settings import true_or_false
 from zerosum.contest.adjudication import moves_to_mate
 from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover
+from zerosum.evaluators import Evaluator
 from zerosum.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import with_planes_of
@@ -34,11 +35,14 @@ MOST_SHARE = 0.4
 
 @dataclass(frozen=True)
 class DeepeningProgram:
-    """An alpha-beta search with an updatable network or, without one, with the material that the game counts."""
+    """An alpha-beta search with an updatable network, with any other evaluator, or with material.
+
+    Another evaluator gets one position at a time. Without one the search counts the game's material.
+    """
 
     network: str = ""
     """Identity of the network, for results and files."""
-    evaluator: UpdatableEvaluator | None = field(default=None, repr=False)
+    evaluator: Evaluator | None = field(default=None, repr=False)
     planes_of: Rules | None = field(default=None, repr=False)
     """A game with the planes of the network; None for those of every game."""
     nodes: int = ALPHA_BETA_NODES
@@ -47,6 +51,8 @@ class DeepeningProgram:
     parts: tuple[str, ...] | None = None
     """The parts of the search that are switched on; None for all (`zerosum._core.DEEPENING_PARTS`)."""
     disturbance: float = 0.0
+    """As that of `DeepeningSearch`."""
+    seed: int = 0
     """As that of `DeepeningSearch`."""
 
     def open(self, game: Rules) -> DeepeningMover:
@@ -79,15 +85,25 @@ class DeepeningProgram:
 
     def new_search(self, game: Rules) -> DeepeningSearch:
         """The search of one board."""
-        evaluator = self.evaluator
+        evaluation: UpdatableNetwork | Callable[[Leaves], float] | None = None
+        piece_values = list[int]()
+        if isinstance(self.evaluator, UpdatableEvaluator):
+            evaluation, piece_values = self.evaluator.network, self.evaluator.piece_values
+        elif self.evaluator is not None:
+            evaluation = _one_by_one(self.evaluator)
         return DeepeningSearch(
             game,
-            None if evaluator is None else evaluator.network,
-            piece_values=[] if evaluator is None else evaluator.piece_values,
+            evaluation,
+            piece_values=piece_values,
             table_entries=self.table_mib * ENTRIES_PER_MIB,
             parts=self.parts,
             disturbance=self.disturbance,
+            seed=self.seed,
         )
+
+
+def _one_by_one(evaluator: Evaluator) -> Callable[[Leaves], float]:
+    return lambda leaves: float(evaluator.evaluate(leaves).values[0])
 
 
 def _disturbance(text: str) -> float:
