@@ -37,6 +37,7 @@ COMMANDS = (
         "report",
         "plot",
         "compare",
+        "compare-searches",
         "analyse",
         "explain",
         "web",

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from updatable_for_tests import chess, counting_updatable, random_updatable, saved
 
+from updatable_for_tests import chess, counting_updatable, random_updatable, saved
 from zerosum._core import UpdatableNetwork
 from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.evaluators import make_evaluator

@@ -7,8 +7,8 @@ import threading
 import time
 
 import pytest
-from updatable_for_tests import chess, counting_updatable, random_updatable, saved
 
+from updatable_for_tests import chess, counting_updatable, random_updatable, saved
 from zerosum._core import DEEPENING_PARTS, DeepeningSearch
 from zerosum.arena import play_match
 from zerosum.base.errors import GameError, SettingsError
@@ -130,7 +130,7 @@ def test_a_mover_keeps_to_clocks() -> None:
 
 def test_bad_searches_are_refused() -> None:
     game = make("tictactoe")
-    with pytest.raises(GameError, match="has no part \"pruning\""):
+    with pytest.raises(GameError, match='has no part "pruning"'):
         DeepeningSearch(game, parts=["pruning"])
     search = DeepeningSearch(game)
     with pytest.raises(GameError, match="the search has no position"):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from updatable_for_tests import SETTINGS, train_updatable
 
 import zerosum
+from updatable_for_tests import SETTINGS, train_updatable
 from zerosum.base.errors import SettingsError
 from zerosum.games import make
 from zerosum.network import load_checkpoint

@@ -65,7 +65,9 @@ fn is_plain_alpha_beta<G: Game>(game: G, depth: u32, plies: usize) {
             let plain = alpha_beta(&*game, &position, &Material, found.depth, 0.0, random, &|| ()).expect("it goes on");
             let board = game.board_text(&position.state);
             match found.plies_to_end() {
-                Some(end) => assert_eq!((plain.value.result, -plain.value.delay), (end.signum() as f32, end), "{board}"),
+                Some(end) => {
+                    assert_eq!((plain.value.result, -plain.value.delay), (end.signum() as f32, end), "{board}");
+                }
                 None => assert_eq!(found.value, (plain.value.evaluation * 100.0).round() as i32, "{board}"),
             }
             assert!(found.is_complete && found.line.len() as u32 <= found.depth);
@@ -239,7 +241,8 @@ fn updates_equal_refreshes<G: Game>(game: &G, turned: Vec<u32>) {
 #[test]
 fn updated_accumulators_equal_new_ones() {
     let same = |squares: u32| (0..squares).collect::<Vec<_>>();
-    let flipped = |side: u32| (0..side * side).map(|square| (side - 1 - square / side) * side + square % side).collect();
+    let flipped =
+        |side: u32| (0..side * side).map(|square| (side - 1 - square / side) * side + square % side).collect();
     let turned = |squares: u32| (0..squares).rev().collect::<Vec<_>>();
     updates_equal_refreshes(&Chess::new(Variant::Chess), flipped(8));
     updates_equal_refreshes(&Chess::new(Variant::Chess960), flipped(8));

@@ -53,7 +53,8 @@ impl UpdatableNetwork {
         output_bias: f32,
     ) -> PyResult<Self> {
         let feature = |number: i64| u32::try_from(number).ok();
-        let bits = bits.into_iter().map(|(own, other)| BitPlane { own: feature(own), other: feature(other).unwrap_or(0) });
+        let bits =
+            bits.into_iter().map(|(own, other)| BitPlane { own: feature(own), other: feature(other).unwrap_or(0) });
         let numbers = numbers.into_iter().map(|(own, other, num_steps, scale)| NumberPlane {
             own: feature(own),
             other: feature(other).unwrap_or(0),
@@ -104,7 +105,8 @@ pub struct Iteration {
 fn called(function: &Bound<'_, PyAny>, is_python: bool) -> AnyEvaluation {
     let function = function.clone().unbind();
     AnyEvaluation::Called(Arc::new(move |leaves| {
-        let evaluate = |py: Python<'_>| function.bind(py).call1((Leaves::outside_search(leaves, is_python),))?.extract();
+        let evaluate =
+            |py: Python<'_>| function.bind(py).call1((Leaves::outside_search(leaves, is_python),))?.extract();
         Python::attach(evaluate).unwrap_or_else(|error| raise(error))
     }))
 }
@@ -169,7 +171,10 @@ impl DeepeningSearch {
         let mut switched = if parts.is_some() { Parts::NONE } else { Parts::default() };
         for name in parts.unwrap_or_default() {
             *switched.switch(&name).ok_or_else(|| {
-                game_error(py, format!("an alpha-beta search has no part {name:?}; available: {}", PART_NAMES.join(", ")))
+                game_error(
+                    py,
+                    format!("an alpha-beta search has no part {name:?}; available: {}", PART_NAMES.join(", ")),
+                )
             })? = true;
         }
         if table_entries > MAX_TABLE_ENTRIES || !(0.0..=1000.0).contains(&disturbance) {

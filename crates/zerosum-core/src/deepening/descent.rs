@@ -133,7 +133,8 @@ impl<'a, G: Game> Descent<'a, G> {
     pub fn root(&mut self, depth: i32, actions: &mut [Action], expected: i32) -> Option<Found> {
         let is_aspiring = self.parts.aspiration && depth >= ASPIRATION_DEPTH && expected.abs() < RESULT;
         let mut half = ASPIRATION;
-        let (mut alpha, mut beta) = if is_aspiring { (expected - half, expected + half) } else { (-INFINITY, INFINITY) };
+        let (mut alpha, mut beta) =
+            if is_aspiring { (expected - half, expected + half) } else { (-INFINITY, INFINITY) };
         let mut before = None;
         loop {
             // A stopped search keeps what a narrower window has found.
@@ -281,7 +282,8 @@ impl<'a, G: Game> Descent<'a, G> {
         let mut is_historical = repeats;
         let static_value = if is_check { -INFINITY } else { self.evaluated(height).of_mover };
         let is_quiet = !is_check && !is_window_open && beta.abs() < RESULT;
-        if is_quiet && self.parts.futility && depth <= FUTILITY_DEPTH && static_value - FUTILITY_MARGIN * depth >= beta {
+        if is_quiet && self.parts.futility && depth <= FUTILITY_DEPTH && static_value - FUTILITY_MARGIN * depth >= beta
+        {
             return Value { of_mover: static_value, is_historical };
         }
         if is_quiet
@@ -293,12 +295,11 @@ impl<'a, G: Game> Descent<'a, G> {
         {
             let position = Position { state, plies: self.line[height].plies + 1 };
             let reduction = 2 + depth / 4;
-            let value = match self.enter(position, height + 1, mover) {
-                Some(end) => end,
-                None => {
-                    let value = self.value(height + 1, depth - 1 - reduction, -beta, 1 - beta, false);
-                    Value { of_mover: -value.of_mover, ..value }
-                }
+            let value = if let Some(end) = self.enter(position, height + 1, mover) {
+                end
+            } else {
+                let value = self.value(height + 1, depth - 1 - reduction, -beta, 1 - beta, false);
+                Value { of_mover: -value.of_mover, ..value }
             };
             if self.is_stopped {
                 return value;
@@ -309,7 +310,9 @@ impl<'a, G: Game> Descent<'a, G> {
             }
         }
         self.list(height, mover, known.and_then(|known| known.action), false);
-        let is_futile = is_quiet && self.parts.futility && depth <= FUTILITY_DEPTH / 2
+        let is_futile = is_quiet
+            && self.parts.futility
+            && depth <= FUTILITY_DEPTH / 2
             && static_value + FUTILITY_MARGIN * depth <= alpha;
         let (first_alpha, mut best, mut best_action) = (alpha, -INFINITY, None);
         let num_moves = self.candidates[height].len();

@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use self::descent::Descent;
+pub(crate) use self::order::DEFAULT_VALUE;
 use self::order::Order;
 use self::table::Table;
-pub(crate) use self::order::DEFAULT_VALUE;
 use crate::erased::{AnyLeaves, leaves_of};
 use crate::error::UsageError;
 use crate::evaluation::{LinearEvaluation, Material};
@@ -461,6 +461,10 @@ impl<G: Game> Deepening<G> {
     }
 }
 
-fn disturbed<G: Game, E: LineEvaluation<G> + 'static>(inner: E, deviation: f32, seed: u64) -> Box<dyn LineEvaluation<G>> {
+fn disturbed<G: Game, E: LineEvaluation<G> + 'static>(
+    inner: E,
+    deviation: f32,
+    seed: u64,
+) -> Box<dyn LineEvaluation<G>> {
     if deviation > 0.0 { Box::new(Disturbed { inner, deviation, seed }) } else { Box::new(inner) }
 }

@@ -32,10 +32,7 @@ pub struct Order {
 impl Order {
     /// Nothing is known.
     pub fn new(num_actions: usize) -> Self {
-        Self {
-            killers: vec![[None; 2]; MAX_HEIGHT + 1],
-            history: [vec![0; num_actions], vec![0; num_actions]],
-        }
+        Self { killers: vec![[None; 2]; MAX_HEIGHT + 1], history: [vec![0; num_actions], vec![0; num_actions]] }
     }
 
     /// Forgets everything.

@@ -8,5 +8,5 @@ mod search;
 pub use deepening::AnyDeepening;
 pub use game::{AnyGame, Erased};
 pub use position::{AnyPosition, AnyState};
-pub use search::{AnyLeaves, AnySearch};
 pub(crate) use search::leaves_of;
+pub use search::{AnyLeaves, AnySearch};

@@ -85,7 +85,10 @@ impl Game for Nim {
 
     #[inline]
     fn table_key(&self, state: &State) -> Option<PositionKey> {
-        Some(PositionKey::of(mixed(state.heaps.chunks_exact(8).map(|heaps| u64::from_le_bytes(heaps.try_into().expect("eight heaps"))), state.player)))
+        Some(PositionKey::of(mixed(
+            state.heaps.chunks_exact(8).map(|heaps| u64::from_le_bytes(heaps.try_into().expect("eight heaps"))),
+            state.player,
+        )))
     }
 
     #[inline]

@@ -102,7 +102,13 @@ pub struct SearchedMove {
 impl Root {
     /// The statistics of a position as another kind of search has them: of some legal moves, the best with the most nodes. All
     /// moves have the same prior.
-    pub fn of_moves(actions: Vec<Action>, player: Player, searched: &[SearchedMove], net_value: f32, depth: u32) -> Self {
+    pub fn of_moves(
+        actions: Vec<Action>,
+        player: Player,
+        searched: &[SearchedMove],
+        net_value: f32,
+        depth: u32,
+    ) -> Self {
         let size = actions.len();
         let mut root = Self {
             visits: vec![0; size],

@@ -160,11 +160,7 @@ impl FeatureMap {
                 while word != 0 {
                     let square = 64 * index + word.trailing_zeros() as usize;
                     word &= word - 1;
-                    insert(if is_first {
-                        own as usize + square
-                    } else {
-                        (plane.other + self.turned[square]) as usize
-                    });
+                    insert(if is_first { own as usize + square } else { (plane.other + self.turned[square]) as usize });
                 }
             }
         }

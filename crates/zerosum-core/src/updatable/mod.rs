@@ -100,7 +100,9 @@ impl Network {
             };
             weights.iter().map(one).collect()
         };
-        if !(weights.output_bias.abs() <= MAX_INPUT_WEIGHT) {
+        // NaN is in no range.
+        let has_bias = weights.output_bias.abs() <= MAX_INPUT_WEIGHT;
+        if !has_bias {
             return Err(format!("an updatable network has the bias {}", weights.output_bias));
         }
         Ok(Arc::new(Self {
