@@ -223,8 +223,9 @@ def test_larger_games_get_larger_networks() -> None:
 
 
 PRESETS_AND_GAMES = [
-    *((name, name) for name in preset_names() if name not in ("paper", "stanford", "alphago-zero")),
+    *((name, name) for name in preset_names() if name not in ("paper", "stanford", "alphago-zero", "nnue")),
     ("stanford", "chess"),
+    *(("nnue", name) for name in ("chess", "go9", "breakthrough")),
     ("alphago-zero", "go19"),
     ("alphago-zero", "connect4"),
     *(("paper", name) for name in ("chess", "shogi", "go19", "connect4")),

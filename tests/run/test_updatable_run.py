@@ -8,17 +8,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import zerosum
 from updatable_for_tests import SETTINGS, train_updatable
 from zerosum.base.errors import SettingsError
+from zerosum.evaluators.onnx_graph import export
 from zerosum.games import make
 from zerosum.network import load_checkpoint
+from zerosum.network.own_network import network_module
 from zerosum.play.player import load_player
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import PlyFlag
+from zerosum.report.page import write_page
 from zerosum.run.config import load_config
-from zerosum.run.report import describe
+from zerosum.run.dry_run import dry_run
+from zerosum.run.report import describe, evaluate
 
 
 @pytest.fixture(scope="module")
@@ -113,3 +118,33 @@ def test_the_network_alone_can_be_learned_from_records(tmp_path: Path, run: Path
     zerosum.train("minichess", copy, overrides=["training.source=games", "training.steps=6"], report=lambda _: None)
     assert load_checkpoint(copy).info.step == 6
     assert make("minichess").spec.name == load_checkpoint(copy).info.game
+
+
+def test_other_commands_take_the_run(run: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    findings = write_page([run], page, say=lambda _: None)
+    assert page.read_text(encoding="utf-8").count("updatable, 2 × 16") >= 1
+    assert not any("Left out" in finding.text for finding in findings)
+    words: list[str] = []
+    dry_run("minichess", tmp_path / "new", preset="nnue", asked={}, report=words.append)
+    assert any("Self-play is an alpha-beta search" in text for text in words)
+    found = evaluate(run, num_games=2, num_positions=1, num_simulations=50, write=lambda _: None)
+    assert found.matches
+
+
+def test_an_exported_network_gives_the_values_of_the_learner(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("openvino")
+    checkpoint = load_checkpoint(run)
+    export(checkpoint, tmp_path / "net.onnx")
+    game = make("minichess(history=1)")
+    states = [game.initial_state()]
+    for action in game.legal_actions(states[0])[:3]:
+        states.append(game.play(states[0], action))
+    planes = game.encode(states).planes()
+    found = runtime.compile_model(str(tmp_path / "net.onnx"))([planes])["value_logits"]
+    module = network_module(checkpoint.info.network, checkpoint.info.shape, checkpoint.weights)
+    module.eval()
+    with torch.no_grad():
+        expected = module(torch.from_numpy(planes)).logits["value"].numpy()
+    np.testing.assert_allclose(found, expected, atol=1e-4)

@@ -80,7 +80,10 @@ def compare(
     compare_runs(paths, num_games=games, num_simulations=simulations, out=out, seed=seed, write=print, say=say)
 
 
-@app.command(epilog="Example: `zerosum compare-searches runs/chess --games 40 --evaluations 1000 --out searches.json`")
+@app.command(
+    "compare-searches",
+    epilog="Example: `zerosum compare-searches runs/chess --games 40 --evaluations 1000 --out searches.json`",
+)
 def compare_searches(
     run: RunArgument,
     games: Annotated[int, typer.Option(min=2, callback=require_pairs_option, help="Games of each match.")] = 100,

@@ -3,7 +3,8 @@
     zerosum export runs/connect4 net.onnx
 
 Input `planes`, [B, C, H, W] float32 for any B, seen from the player to move. Outputs, float32, for the player to move:
-`policy_logits` [B, A], unnormalised and over all actions (mask the illegal before a softmax), and `value_logits`,
+`policy_logits` [B, A], unnormalised and over all actions (mask the illegal before a softmax; an updatable network has
+none), and `value_logits`,
 [B, 1], the value before its tanh, or [B, 3], logits of win, draw and loss. Heads that are only trained are left out.
 Norms are folded. The file's metadata describes the planes and actions: the game and its options, its version, the
 encoding's id, the names of the planes, and the checkpoint's step.
@@ -50,8 +51,8 @@ def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
         raise SettingsError("ONNX is not installed: 'pip install onnx'.")
     from onnx import TensorProto, helper
 
-    if checkpoint.info.network.module:
-        return _own_model(checkpoint)
+    if checkpoint.info.network.module or checkpoint.info.network.kind == "updatable":
+        return _exported_by_torch(checkpoint)
     info, operations = checkpoint.info, _Operations()
     outputs = graph(operations, "planes", info.network, info.shape, checkpoint.weights)
     for name, node in outputs.items():
@@ -99,8 +100,8 @@ def _described(model: onnx.ModelProto, checkpoint: Checkpoint) -> onnx.ModelProt
     return model
 
 
-def _own_model(checkpoint: Checkpoint) -> onnx.ModelProto:
-    """A network of one's own, as torch's exporter writes it.
+def _exported_by_torch(checkpoint: Checkpoint) -> onnx.ModelProto:
+    """A network of one's own or an updatable one (in float32), as torch's exporter writes it.
 
     Raises:
         SettingsError: torch cannot export the module.
@@ -111,10 +112,10 @@ def _own_model(checkpoint: Checkpoint) -> onnx.ModelProto:
     import onnx
     import torch
 
-    from zerosum.network.own_network import OwnNetwork
+    from zerosum.network.own_network import network_module
 
     info = checkpoint.info
-    network = OwnNetwork(info.network, info.shape, checkpoint.weights)
+    network = network_module(info.network, info.shape, checkpoint.weights)
     network.eval()
     names = [head.name for head in info.network.search_heads]
 
@@ -122,7 +123,7 @@ def _own_model(checkpoint: Checkpoint) -> onnx.ModelProto:
         """The logits in order, without their names."""
 
         def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, ...]:
-            logits = network.module(planes)
+            logits = network(planes).logits
             return tuple(logits[name] for name in names)
 
     wrapped = Outputs()
@@ -145,7 +146,7 @@ def _own_model(checkpoint: Checkpoint) -> onnx.ModelProto:
             model = onnx.load(f"{folder}/network.onnx")
     except Exception as error:  # the exporter's, and those of the user's code
         reason = str(error).partition("\n")[0] or type(error).__name__
-        raise SettingsError(f"torch cannot write {info.network.module} as ONNX: {reason}.") from error
+        raise SettingsError(f"torch cannot write {info.network.module or 'the network'} as ONNX: {reason}.") from error
     return _described(model, checkpoint)
 
 

@@ -59,7 +59,8 @@ def probe(run: RunData, game: Rules, records: Sequence[GameRecord]) -> list[Prob
         checkpoint = load_checkpoint(paths[number])
         require_encoder(checkpoint.info, game.spec)
         if evaluator is None:
-            evaluator = make_evaluator(checkpoint, EvaluatorConfig(run.config.training.backend), batch_size=BATCH_SIZE)
+            config = EvaluatorConfig(run.config.training.backend)
+            evaluator = make_evaluator(checkpoint, config, batch_size=BATCH_SIZE, game=game)
         else:
             evaluator.update(checkpoint)
         answers = evaluator.evaluate(start)
@@ -143,7 +144,7 @@ def thoughts(run: RunData, game: Rules) -> list[tuple[int, Analysis]]:
     path: Path = run.checkpoints[-1]
     checkpoint = load_checkpoint(path)
     require_encoder(checkpoint.info, game.spec)
-    evaluator = make_evaluator(checkpoint, EvaluatorConfig(run.config.training.backend), batch_size=16)
+    evaluator = make_evaluator(checkpoint, EvaluatorConfig(run.config.training.backend), batch_size=16, game=game)
     search = replace(run.config.search, root_noise_fraction=0.0, leaves_in_flight=1)
     player = Player(game, evaluator, search, name=f"step {checkpoint.info.step}")
     return [(number, player.analyse("", num_simulations=number)) for number in THOUGHTS]

@@ -22,11 +22,10 @@ from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
 from zerosum.evaluators import Evaluations, Evaluator
 from zerosum.evaluators.updatable import UpdatableEvaluator
-from zerosum.games import Rules, measure_game
+from zerosum.games import measure_game
 from zerosum.play.contestant import Contestant, ProgramContestant, SearchContestant
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.player import Player
-from zerosum.search import SearchConfig
 
 FACTORS = (1, 3, 10, 30)
 NOISES = (0.0, 0.1, 0.2, 0.4)
@@ -38,6 +37,8 @@ MOST_VALUE = 0.999
 """Bound of a value with an error, as the core has it."""
 UNIFORM_SCALE = 0.6
 """c * P of a tree search whose evaluator has no policy, as that of rollouts (`contestant.rollouts`)."""
+MOST_C_INIT = 100.0
+"""The maximum of `search.c_init`."""
 
 
 @dataclass(frozen=True)
@@ -214,15 +215,12 @@ def _contestants(
 
 def _tree(player: Player, terms: Terms, noise: float, seed: int) -> SearchContestant:
     """A tree search. Its evaluator is always wrapped: one with an updatable network would be searched by alpha-beta."""
-    search = _uniform(player.game) if isinstance(player.evaluator, UpdatableEvaluator) else player.config
+    search = replace(player.config, proof_nodes=0)
+    if isinstance(player.evaluator, UpdatableEvaluator):  # it has no policy
+        c_init = min(UNIFORM_SCALE * measure_game(player.game).legal_actions, MOST_C_INIT)
+        search = replace(search, c_init=c_init, c_factor=0.0, unvisited_value="parent", unvisited_reduction=0.0)
     evaluator = NoisyEvaluator(player.evaluator, noise, seed=seed)
-    return SearchContestant(f"tree ({terms})", evaluator, replace(search, proof_nodes=0), terms)
-
-
-def _uniform(game: Rules) -> SearchConfig:
-    """The search of an evaluator without a policy."""
-    c_init = min(UNIFORM_SCALE * measure_game(game).legal_actions, 100.0)
-    return SearchConfig(c_init=c_init, c_factor=0.0, unvisited_value="parent", unvisited_reduction=0.0)
+    return SearchContestant(f"tree ({terms})", evaluator, search, terms)
 
 
 def _alpha_beta(player: Player, terms: Terms, noise: float, seed: int) -> ProgramContestant:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from zerosum.base.errors import command_text
 from zerosum.evaluators import make_evaluator
 from zerosum.games import Game, Rules, measure_game
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights
@@ -70,6 +71,11 @@ def measured_here(config: RunConfig, game: Rules) -> Forecast:
 
 def estimate(config: RunConfig, game: Rules) -> str:
     """How far a budget goes on this machine, in a sentence."""
+    if config.network.kind == "updatable":
+        return (
+            "Self-play is an alpha-beta search, whose speed"
+            f" `{command_text('bench', 'alphabeta', '--game', config.game)}` measures."
+        )
     words = _words(measured_here(config, game), config, game)
     if config.selfplay.alphabeta_depth:
         words += " All games count as the network's. Those of the alpha-beta search take less time."
