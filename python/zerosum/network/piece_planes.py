@@ -1,6 +1,7 @@
 """The planes of pieces among a game's planes: which are a side's own, which the opponent's, and the same seen by both.
 
-All of it comes from the names of the planes, nothing from the rules: a plane "own X" with an "opponent X" is a kind X.
+All of it comes from the names of the planes, nothing from the rules: a plane "own X" with an "opponent X" (or
+"opponent's X") is a kind X.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 
 from zerosum.base.errors import SettingsError
 
-OWN, OPPONENT, EARLIER = "own ", "opponent ", " ago"
+OWN, EARLIER = "own ", " ago"
+OPPONENT = ("opponent ", "opponent's ")
 
 View = Literal["same", "flipped", "turned", "transposed"]
 """How the opponent sees the board: as the player to move, top to bottom, by 180 degrees, or with rows as columns."""
@@ -79,7 +81,8 @@ def pairs(names: Sequence[str]) -> list[Kind]:
     return [
         Kind(name.replace(OWN, "", 1), place, places[other])
         for name, place in places.items()
-        if (other := name.replace(OWN, OPPONENT, 1)) in places and other != name and not name.endswith(EARLIER)
+        for other in (name.replace(OWN, opponent, 1) for opponent in OPPONENT)
+        if OWN in name and other in places and not name.endswith(EARLIER)
     ]
 
 

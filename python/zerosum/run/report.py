@@ -349,8 +349,10 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
     size = "" if parameters is None else f", {parameters:,} parameters"
     begun = f", begun with {config.training.initial_network}" if config.training.initial_network else ""
     say(f"  network {tower_words(network)}{size}{begun}")
-    if network.kind == "updatable" and list_checkpoints(run / "checkpoints"):
-        say(f"  {_values_words(load_checkpoint(run))}")
+    if network.kind == "updatable" and checkpoints_to_play(run / "checkpoints"):
+        with contextlib.suppress(DataError):  # damaged checkpoints are told below
+            if words := _values_words(load_checkpoint(run, report=silent)):
+                say(f"  {words}")
     if parameters is not None:
         write_json(_figure_json("parameters", run=str(run), value=parameters))
     strength = Strength(run, None, config)
