@@ -271,3 +271,84 @@ fn both_sides_are_seen_alike() {
     assert_eq!(white, value("4k2r/pp6/8/8/3n4/8/1PP5/R3K3 b Qk - 0 1"));
     assert_ne!(white, value("r3k3/1pp5/8/3N4/8/8/PP6/4K2R b Kq - 0 1"));
 }
+
+/// Numbers of pieces on the board of the player to move and of the other, by the planes of the newest position.
+fn piece_counts<G: Game>(game: &G, state: &G::State) -> [u32; 2] {
+    let spec = game.spec();
+    let mut bits = vec![0; spec.num_planes(PlaneKind::Bits) * spec.bytes_per_plane()];
+    let mut numbers = vec![0.0; spec.num_planes(PlaneKind::Constant)];
+    game.encode(state, &mut zerosum_core::Planes::new(&mut bits, &mut numbers, spec.bytes_per_plane()));
+    let planes = spec.planes().iter().filter(|plane| plane.kind == PlaneKind::Bits);
+    let mut counts = [0; 2];
+    for (plane, bytes) in planes.zip(bits.chunks(spec.bytes_per_plane())) {
+        let side = ["own ", "opponent "].iter().position(|side| plane.name.starts_with(side));
+        if let Some(side) = side.filter(|_| !plane.name.ends_with(" ago") && !plane.name.contains("castle")) {
+            counts[side] += bytes.iter().map(|byte| byte.count_ones()).sum::<u32>();
+        }
+    }
+    counts
+}
+
+/// What a game tells the search agrees with what its moves do.
+fn tells_the_truth<G: Game>(game: &G, num_games: u64) {
+    let (mut num_taken, mut num_passes) = (0, 0);
+    for number in 0..num_games {
+        let (mut random, mut position) = (RandomStream::new(5, number, 0, "truth"), Position::initial(game));
+        while position.outcome(game).is_none() && position.plies < 120 {
+            let (state, board) = (&position.state, game.board_text(&position.state));
+            let [own, opponent] = piece_counts(game, state);
+            let legal = position.legal_actions(game, false);
+            for action in &legal {
+                let mut next = state.clone();
+                game.play(&mut next, *action);
+                let [after, _] = piece_counts(game, &next);
+                let tactics = game.tactics(state, *action);
+                let takes = tactics.is_some_and(|tactics| tactics.taken.is_some());
+                assert_eq!(after < opponent, takes, "{}\n{board}", game.action_text(state, *action));
+                num_taken += u32::from(takes);
+            }
+            if let Some(passed) = game.passed(state) {
+                assert!(!game.is_check(state) && game.player(&passed) == game.player(state).opponent(), "{board}");
+                assert_eq!(piece_counts(game, &passed), [opponent, own], "{board}");
+                num_passes += 1;
+            }
+            position.play(game, legal[random.below(legal.len())]);
+        }
+    }
+    assert!(num_taken > 0 && num_passes > 0, "{num_taken} captures and {num_passes} passes were tried");
+}
+
+#[test]
+fn captures_and_passes_are_what_games_say() {
+    tells_the_truth(&Chess::new(Variant::Chess), 6);
+    tells_the_truth(&Shogi::standard(), 4);
+    tells_the_truth(&Minishogi::standard(), 6);
+    tells_the_truth(&Breakthrough::standard(), 6);
+}
+
+/// Positions that other orders of moves reach have one key, and different positions have different ones.
+#[test]
+fn keys_of_positions_tell_them_apart() {
+    fn check<G: Game>(game: &G) {
+        let mut known = std::collections::HashMap::new();
+        let mut num_met_again = 0;
+        for position in (0..300).flat_map(|seed| random_positions(game, seed, 3, 2)) {
+            let key = game.table_key(&position.state).expect("the game has keys").key;
+            let looks = (game.board_text(&position.state), game.player(&position.state));
+            num_met_again += usize::from(*known.entry(key).or_insert_with(|| looks.clone()) == looks);
+            assert_eq!(known[&key], looks);
+        }
+        assert!(num_met_again > known.len(), "positions are met again");
+        let boards: std::collections::HashSet<_> = known.values().collect();
+        assert_eq!(boards.len(), known.len());
+    }
+    check(&TicTacToe::standard());
+    check(&ConnectFour::standard());
+    check(&Othello::standard());
+    check(&Breakthrough::standard());
+    check(
+        &Gomoku::from_options(zerosum_core::games::options::Options::parse("gomoku(size=3)").expect("a name").1)
+            .expect("a size"),
+    );
+    check(&Chess::new(Variant::Chess));
+}
