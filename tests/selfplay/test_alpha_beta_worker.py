@@ -1,0 +1,95 @@
+"""Self-play of updatable networks: games of a deepening alpha-beta search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from updatable_for_tests import counting_updatable
+from zerosum.evaluators.updatable import UpdatableEvaluator
+from zerosum.games import make
+from zerosum.replay.records import GameRecord, PlyFlag, RunningGame
+from zerosum.search import SearchConfig
+from zerosum.selfplay import SelfplayConfig, SelfplayTask
+from zerosum.selfplay.alpha_beta_worker import ADJUDICATED, PLAYED_OUT_EVERY, AlphaBetaWorker
+from zerosum.selfplay.playing_network import PlayingNetwork
+from zerosum.selfplay.worker import MemoryLog
+
+GAME = make("minichess(history=1)")
+VALUES = {"pawns": 1.0, "knights": 3.0, "bishops": 3.0, "rooks": 5.0, "queens": 9.0}
+CONFIG = SelfplayConfig(games_per_worker=1, opening_share=1.0, opening_plies=4, alphabeta_nodes=60, alphabeta_share=0.0)
+
+
+def task(log: MemoryLog, **changes) -> SelfplayTask:
+    """A task with a network that counts pieces."""
+    return SelfplayTask(
+        game=GAME,
+        search=SearchConfig(),
+        config=replace(CONFIG, **changes),
+        evaluator=UpdatableEvaluator(counting_updatable(GAME, VALUES), GAME),
+        log=log,
+        seed=3,
+        settings_hash="tests",
+        network=lambda: PlayingNetwork(step=5, progress=0.5),
+    )
+
+
+def games(num: int, **changes) -> list[GameRecord]:
+    """The first games of a worker."""
+    found: list[GameRecord] = []
+    worker = AlphaBetaWorker(task(MemoryLog(), **changes))
+    worker.play_until(lambda: len(found) >= num, found.append)
+    assert worker.counts.games == num and worker.counts.plies > num
+    return found
+
+
+def test_games_follow_from_the_seed_and_differ_by_their_openings() -> None:
+    first, again = games(6), games(6)
+    moves = [record.plies["action"].tolist() for record in first]
+    assert moves == [record.plies["action"].tolist() for record in again]
+    assert len({tuple(game) for game in moves}) == 6
+    assert moves != [record.plies["action"].tolist() for record in games(6, alphabeta_nodes=400)]
+
+
+def test_plies_have_values_and_only_quiet_ones_are_learned_from() -> None:
+    for record in games(8):
+        state = GAME.initial_state()
+        learned = np.diff(record.target_offsets) > 0
+        for ply, action in enumerate(record.plies["action"].tolist()):
+            flags = PlyFlag(int(record.plies["flags"][ply]))
+            if PlyFlag.OPENING in flags:
+                assert not learned[ply]
+            else:
+                assert flags == PlyFlag.RECORDED | PlyFlag.EVALUATED
+                assert -1 <= record.plies["search_value"][ply] <= 1 and record.plies["checkpoint_step"][ply] == 5
+            pieces = sum(character.isalpha() for character in GAME.position_text(state).split()[0])
+            state = GAME.play(state, action)
+            is_capture = sum(character.isalpha() for character in GAME.position_text(state).split()[0]) < pieces
+            assert not (learned[ply] and is_capture)
+
+
+def test_decided_games_are_broken_off_except_one_in_eight() -> None:
+    found = {record.game_id: record for record in games(24)}
+    endings = {game_id: record.ending for game_id, record in found.items()}
+    assert ADJUDICATED in endings.values()
+    assert all(ending != ADJUDICATED for game_id, ending in endings.items() if game_id % PLAYED_OUT_EVERY == 0)
+    for record in found.values():
+        if record.ending == ADJUDICATED:
+            last = record.plies[-1]
+            sign = 1 if last["player"] == 0 else -1
+            assert record.outcome == np.sign(sign * last["search_value"]) != 0
+
+
+def test_a_game_in_flight_goes_on() -> None:
+    running: dict[int, RunningGame] = {}
+    worker = AlphaBetaWorker(task(MemoryLog(running)))
+    for _ in range(3):
+        worker.play_batch()
+    (game_id,) = running
+    before = [ply.action for ply in running[game_id].plies]
+    found: list[GameRecord] = []
+    resumed = AlphaBetaWorker(task(MemoryLog(running)), running=list(running.values()))
+    resumed.play_until(lambda: bool(found), found.append)
+    assert found[0].game_id == game_id and found[0].plies["action"].tolist()[: len(before)] == before
+    resumed.play_out(lambda: False, found.append)
