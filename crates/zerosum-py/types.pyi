@@ -188,7 +188,7 @@ class DeepeningSearch:
         evaluation: LinearEvaluation | UpdatableNetwork | Callable[[Leaves], float] | None = None,
         *,
         parts: Sequence[str] | None = None,
-        piece_values: Sequence[int] = (),
+        piece_values: Sequence[int] | None = None,
         table_entries: int = 1048576,
         disturbance: float = 0.0,
         seed: int = 0,

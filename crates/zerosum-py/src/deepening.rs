@@ -144,14 +144,14 @@ pub struct DeepeningSearch {
 #[pymethods]
 impl DeepeningSearch {
     #[new]
-    #[pyo3(signature = (game, evaluation = None, *, parts = None, piece_values = Vec::new(), table_entries = 1 << 20, disturbance = 0.0, seed = 0))]
+    #[pyo3(signature = (game, evaluation = None, *, parts = None, piece_values = None, table_entries = 1_048_576, disturbance = 0.0, seed = 0))]
     #[allow(clippy::too_many_arguments)] // keywords in Python
     fn new(
         py: Python<'_>,
         game: Py<Game>,
         evaluation: Option<&Bound<'_, PyAny>>,
         parts: Option<Vec<String>>,
-        piece_values: Vec<i32>,
+        piece_values: Option<Vec<i32>>,
         table_entries: u64,
         disturbance: f32,
         seed: u64,
@@ -181,7 +181,7 @@ impl DeepeningSearch {
             let message = format!("a table of {table_entries} entries and a disturbance of {disturbance}");
             return Err(game_error(py, format!("{message}: expected at most {MAX_TABLE_ENTRIES} and 0 to 1000")));
         }
-        let table_entries = table_entries as usize;
+        let (piece_values, table_entries) = (piece_values.unwrap_or_default(), table_entries as usize);
         let settings = Settings { evaluation, disturbance, seed, parts: switched, piece_values, table_entries };
         let inner = game.get().inner.deepening(settings).map_err(|error| game_error(py, error.0))?;
         Ok(Self { stop: inner.stop_flag(), game, inner: Mutex::new(inner) })
