@@ -11,7 +11,6 @@ from zerosum.evaluators.updatable import UpdatableEvaluator
 from zerosum.games import Rules
 from zerosum.games.random_play import random_lines, state_of
 from zerosum.network import Checkpoint, CheckpointInfo, initial_weights
-from zerosum.network.updatable import opponent_view
 from zerosum.run.config import new_config
 
 NODES = 20_000
@@ -24,12 +23,9 @@ def bench_alpha_beta(game: Rules, name: str, seconds: float, overrides: Sequence
 
     The searches take turns on eight positions of random games.
     """
-    import dataclasses
-
     network = new_config(
         game, name, overrides=["network.kind=updatable", "network.ownership_head=false", *overrides]
     ).network
-    network = dataclasses.replace(network, opponent_view=opponent_view(game))
     info = CheckpointInfo.describe(game.spec, network, step=0)
     evaluator = UpdatableEvaluator(Checkpoint(info, initial_weights(network, info.shape, seed=0)), game)
     states = [state_of(game, line) for line in random_lines(game, num=NUM_POSITIONS, seed=0)]

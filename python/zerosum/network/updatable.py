@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum._core import UpdatableNetwork
-from zerosum.games import Rules
+from zerosum.games import Rules, State
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.description import Checkpoint
 from zerosum.network.piece_planes import VIEWS, PiecePlanes, View, seen_by_opponent
@@ -125,13 +125,13 @@ def piece_values(checkpoint: Checkpoint, game: Rules) -> dict[str, float]:
 
 
 def features_of(
-    planes: PiecePlanes, turned: NDArray[np.int64], game: Rules, state: object = None
+    planes: PiecePlanes, turned: NDArray[np.int64], game: Rules, state: State | None = None
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
     """The features of a position, by default the initial one, as the player to move and as the other side sees them.
 
     Also which squares are occupied, for the player to move.
     """
-    leaves = game.encode([game.initial_state() if state is None else state])  # type: ignore[list-item]
+    leaves = game.encode([game.initial_state() if state is None else state])
     bits = np.unpackbits(leaves.packed_planes, axis=2, bitorder="little")[0, :, : len(turned)].astype(np.bool_)
     numbers = leaves.constant_planes[0]
 

@@ -21,6 +21,8 @@ POLL_S = 0.005
 """Seconds between two looks at the clock and at what a client asks for."""
 ENTRIES_PER_MIB = (1 << 20) // 24
 """Positions of a table in a MiB."""
+LINE_NODES = 5000
+"""Nodes for each part of a decided line that the table has cut short: a clock may be running."""
 MOST_NODES = (1 << 32) - 1
 """Nodes that a report can count."""
 
@@ -117,16 +119,16 @@ class DeepeningDriver:
 
     def _wait(self, future: Future[Iteration | None]) -> str:
         """Wait for an iteration, or stop it if a limit is reached. A first iteration is always finished."""
+        reason = ""
         while True:
             try:
                 future.result(POLL_S)
             except NotYet:
-                reason = self._stop_reason()
-                if reason and self._depth:
+                reason = reason or (self._stop_reason() if self._depth else "")
+                if reason:  # again and again: a search that had not begun yet takes a stop back
                     self._search.stop()
-                    return reason
             else:
-                return self._stop_reason() if self._depth else ""
+                return reason or (self._stop_reason() if self._depth else "")
 
     def _stop_reason(self) -> str:
         task, elapsed = self._task, self._clock() - self._started
@@ -212,7 +214,7 @@ class DeepeningDriver:
         for action in line:
             state = self._game.play(state, action)
         while found.plies_to_end is not None and len(line) < abs(found.plies_to_end):
-            more = self._search.think(state, depth=abs(found.plies_to_end) - len(line))
+            more = self._search.think(state, depth=abs(found.plies_to_end) - len(line), nodes=LINE_NODES)
             if more is None or more.plies_to_end is None:
                 break
             line += more.line

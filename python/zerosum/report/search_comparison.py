@@ -48,7 +48,7 @@ class Condition:
     question: str
     """"evaluations", "time", "noise", or "tree" and "alpha-beta", a search with more against itself."""
     factor: int
-    """Of the evaluations or the time."""
+    """Factor of the evaluations or the time."""
     noise: float = 0.0
 
     def words(self, evaluations: int, seconds: float) -> str:
@@ -142,7 +142,7 @@ def compare_searches(
         factors: Factors of both.
         noises: Deviations of the errors, 0 to 1.
         seed: Key of openings and errors.
-        out: A JSON file, which is written after each match and from which a stopped comparison goes on.
+        out: A JSON file, which is written after each match and from which a stopped comparison continues.
         write: Gets a line for each match.
 
     Raises:

@@ -7,7 +7,6 @@ number of nodes; games differ by their random openings.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -24,7 +23,7 @@ from zerosum.replay.records import (
     packed_ply,
     policy_target,
 )
-from zerosum.selfplay.worker import SelfplayCounts, SelfplayTask, num_opening_plies
+from zerosum.selfplay.worker import SelfplayCounts, SelfplayTask, Worker
 
 LEAST_ENTRIES = 1 << 12
 """Positions in the table of a search, at least; else twice its nodes."""
@@ -48,7 +47,7 @@ class _Playing:
     """Plies in a row that were decided for the first player, or less than 0 for the second."""
 
 
-class AlphaBetaWorker:
+class AlphaBetaWorker(Worker):
     """Plays one game at a time, with the interface of a `SelfplayWorker`. For one thread at a time."""
 
     def __init__(self, task: SelfplayTask, *, running: Iterable[RunningGame] = ()) -> None:
@@ -61,12 +60,14 @@ class AlphaBetaWorker:
         self._search: DeepeningSearch | None = None
         self._evaluation: LinearEvaluation | UpdatableNetwork | None = None
         self._playing: _Playing | None = None
-        self._is_closing = False
+        self._ended: list[GameRecord] = []
+        """Games that were over when they were to go on."""
 
     def play_batch(self) -> list[GameRecord]:
         """Play one move. Returns the game if it has ended."""
         if self._playing is None:
             self._playing = self._next_game()
+        ended, self._ended = self._ended, []
         playing, task = self._playing, self._task
         search = self._search_now()
         search.clear()
@@ -92,24 +93,9 @@ class AlphaBetaWorker:
         playing.state = game.play(playing.state, action)
         record = self._finished(playing, value if player == 0 else -value)
         if record is None:
-            return []
+            return ended
         self._playing = None
-        return [record]
-
-    def play_until(
-        self,
-        is_enough: Callable[[], bool],
-        take: Callable[[GameRecord], None],
-        *,
-        is_paused: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Play moves until `is_enough`, waiting while `is_paused`; `take` gets each finished game."""
-        while not is_enough():
-            if is_paused():
-                time.sleep(0.01)
-                continue
-            for record in self.play_batch():
-                take(record)
+        return [*ended, record]
 
     def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
         """Play the game in flight to its end and begin no other; the worker has then ended."""
@@ -120,9 +106,7 @@ class AlphaBetaWorker:
     def _search_now(self) -> DeepeningSearch:
         """A search with the evaluation that plays now."""
         network, config = self._task.network(), self._task.config
-        is_linear = self._linear is not None and (
-            network.step == 0 or (network.progress < config.alphabeta_share or config.alphabeta_share == 1)
-        )
+        is_linear = self._linear is not None and (network.step == 0 or config.begins_with_linear(network.progress))
         evaluation = self._linear if is_linear else self._evaluator.network
         assert evaluation is not None
         if self._search is None or evaluation is not self._evaluation:
@@ -164,11 +148,10 @@ class AlphaBetaWorker:
                 state = game.play(state, ply.action)
             playing = _Playing(running.header, state)
             # The process may have ended between the last ply and the game's end.
-            if self._finished(playing, 0.0) is None:
+            if (record := self._finished(playing, 0.0)) is None:
                 return playing
+            self._ended.append(record)
         header = task.new_header()
-        state = start_state(game, header.start)
-        num_plies = num_opening_plies(game, task.config, seed=task.seed, game_id=header.game_id, num_staggered=0)
-        state, opening = game.draw_opening(state, num_plies, task.seed, header.game_id) if num_plies else (state, ())
+        state, opening = task.opening(header)
         task.log.start_game(header, opening)
         return _Playing(header, state)

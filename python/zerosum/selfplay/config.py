@@ -107,10 +107,13 @@ class SelfplayConfig:
     def __post_init__(self) -> None:
         check(self, "selfplay")
 
+    def begins_with_linear(self, progress: float) -> bool:
+        """Whether a game that begins now is among the first, of a search with the learned linear evaluation."""
+        return progress < self.alphabeta_share or self.alphabeta_share == 1
+
     def depth_at(self, progress: float) -> int:
         """The depth of the alpha-beta search that plays a game which begins now; 0 if the network plays it.
 
         `progress` is the used share of the budget, in [0, 1].
         """
-        is_playing = progress < self.alphabeta_share or self.alphabeta_share == 1
-        return self.alphabeta_depth if is_playing else 0
+        return self.alphabeta_depth if self.begins_with_linear(progress) else 0

@@ -100,6 +100,15 @@ class SelfplayTask:
             seed=self.seed,
         )
 
+    def opening(self, header: GameHeader) -> tuple[State, Sequence[PackedPly]]:
+        """The position of a new game's first search, and the random moves before it, if it has any."""
+        game, game_id = self.game, header.game_id
+        state = start_state(game, header.start)
+        num_plies = num_opening_plies(
+            game, self.config, seed=self.seed, game_id=game_id, num_staggered=self.num_staggered
+        )
+        return game.draw_opening(state, num_plies, self.seed, game_id) if num_plies else (state, ())
+
 
 @dataclass
 class SelfplayCounts:
@@ -132,7 +141,30 @@ def num_trees(games_per_worker: int) -> int:
     return games_per_worker + games_per_worker // 16
 
 
-class SelfplayWorker:
+class Worker:
+    """What all workers have in common."""
+
+    def play_batch(self) -> list[GameRecord]:
+        """Play on by one batch or move. Returns the games that ended."""
+        raise NotImplementedError
+
+    def play_until(
+        self,
+        is_enough: Callable[[], bool],
+        take: Callable[[GameRecord], None],
+        *,
+        is_paused: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Play batches until `is_enough`, waiting while `is_paused`; `take` gets each finished game."""
+        while not is_enough():
+            if is_paused():
+                time.sleep(0.01)
+                continue
+            for record in self.play_batch():
+                take(record)
+
+
+class SelfplayWorker(Worker):
     """Plays `config.games_per_worker` games at a time, and some to spare. For one thread at a time."""
 
     def __init__(self, task: SelfplayTask, *, running: Iterable[RunningGame] = ()) -> None:
@@ -191,21 +223,6 @@ class SelfplayWorker:
         ended, self._ended = self._ended, []
         return ended
 
-    def play_until(
-        self,
-        is_enough: Callable[[], bool],
-        take: Callable[[GameRecord], None],
-        *,
-        is_paused: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Play batches until `is_enough`, waiting while `is_paused`; `take` gets each finished game."""
-        while not is_enough():
-            if is_paused():
-                time.sleep(0.01)
-                continue
-            for record in self.play_batch():
-                take(record)
-
     def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
         """Play the games in flight to their ends and begin no others; the worker has then ended."""
         self._is_closing = True
@@ -233,7 +250,7 @@ class SelfplayWorker:
         task, header = self._task, self._task.new_header()
         depth, weights = task.config.depth_at(network.progress), task.evaluation
         assert weights is not None and self._alpha_beta_evaluation is not None, "the run has learned it"
-        state, opening = self._opening(header)
+        state, opening = task.opening(header)
         task.log.start_game(header, opening)
         return header, AlphaBetaGame(
             game=task.game,
@@ -313,20 +330,11 @@ class SelfplayWorker:
                 self._search.reset(tree, state)
                 num_opening_plies = sum(PlyFlag.OPENING in ply.flags for ply in running.plies)
                 return running.header, num_opening_plies
-        header = self._task.new_header()
-        state, opening = self._opening(header)
-        self._task.log.start_game(header, opening)
+        task, header = self._task, self._task.new_header()
+        state, opening = task.opening(header)
+        task.log.start_game(header, opening)
         self._search.reset(tree, state)
         return header, state.plies
-
-    def _opening(self, header: GameHeader) -> tuple[State, Sequence[PackedPly]]:
-        """The position of a new game's first search, and the random moves before it, if it has any."""
-        task, game, game_id = self._task, self._task.game, header.game_id
-        state = start_state(game, header.start)
-        num_plies = num_opening_plies(
-            game, task.config, seed=task.seed, game_id=game_id, num_staggered=task.num_staggered
-        )
-        return game.draw_opening(state, num_plies, task.seed, game_id) if num_plies else (state, ())
 
 
 def num_opening_plies(game: Rules, config: SelfplayConfig, *, seed: int, game_id: int, num_staggered: int) -> int:
