@@ -59,10 +59,10 @@ fn is_plain_alpha_beta<G: Game>(game: G, depth: u32, plies: usize) {
     for parts in [Parts::NONE, Parts { killers: true, history: true, aspiration: true, ..Parts::NONE }] {
         for position in random_positions(&*game, 7, 6, plies) {
             let mut search = Deepening::new(Arc::clone(&game), settings(parts)).expect("the game's own");
-            search.begin(position.clone(), None).expect("it goes on");
+            search.begin(position.clone(), None).expect("not over");
             let found = search.think(Limit::default(), depth, &|| ()).expect("begun").expect("not stopped");
             let random = RandomStream::new(0, 0, 0, "test");
-            let plain = alpha_beta(&*game, &position, &Material, found.depth, 0.0, random, &|| ()).expect("it goes on");
+            let plain = alpha_beta(&*game, &position, &Material, found.depth, 0.0, random, &|| ()).expect("not over");
             let board = game.board_text(&position.state);
             match found.plies_to_end() {
                 Some(end) => {
@@ -91,7 +91,7 @@ fn found_in(fen: &str, depth: u32) -> (String, Option<i32>, i32) {
     let game = Arc::new(Chess::new(Variant::Chess));
     let state = game.parse_position(fen).expect("a position");
     let mut search = Deepening::new(Arc::clone(&game), settings(Parts::default())).expect("the game's own");
-    search.begin(Position { state: state.clone(), plies: 0 }, None).expect("it goes on");
+    search.begin(Position { state: state.clone(), plies: 0 }, None).expect("not over");
     let found = search.think(Limit::default(), depth, &|| ()).expect("begun").expect("not stopped");
     (game.action_text(&state, found.line[0]), found.plies_to_end(), found.value)
 }
@@ -124,7 +124,7 @@ fn counters_are_not_mixed_up() {
     let mut value = |halfmoves: u32| {
         let fen = format!("7k/8/8/8/8/8/R7/K7 w - - {halfmoves} 80");
         let state = game.parse_position(&fen).expect("a position");
-        search.begin(Position { state, plies: 0 }, None).expect("it goes on");
+        search.begin(Position { state, plies: 0 }, None).expect("not over");
         search.think(Limit::default(), 5, &|| ()).expect("begun").expect("not stopped").value
     };
     assert_eq!((value(0), value(98), value(0)), (500, 0, 500));
@@ -137,7 +137,7 @@ fn limits_hold_and_answers_repeat() {
     let mut search = Deepening::new(Arc::clone(&game), settings(Parts::default())).expect("the game's own");
     let mut answer = |nodes| {
         search.clear();
-        search.begin(position.clone(), None).expect("it goes on");
+        search.begin(position.clone(), None).expect("not over");
         let limit = Limit { nodes: Some(nodes), time: None };
         search.think(limit, 60, &|| ()).expect("begun").expect("not stopped")
     };
@@ -147,7 +147,7 @@ fn limits_hold_and_answers_repeat() {
         assert_eq!(found, answer(nodes));
     }
     let flag = search.stop_flag();
-    search.begin(position.clone(), None).expect("it goes on");
+    search.begin(position.clone(), None).expect("not over");
     flag.store(true, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(search.think(Limit::default(), 60, &|| ()).expect("begun"), None);
     // Only the allowed move is considered.

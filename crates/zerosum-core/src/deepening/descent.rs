@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::order::{DEFAULT_VALUE, Order};
 use super::table::{Bound, Table};
-use super::{CLOCK_INTERVAL, FRACTION, LineEvaluation, MAX_HEIGHT, Parts, WIN};
+use super::{CLOCK_INTERVAL, FRACTION, LineEvaluation, MAX_EVALUATION, MAX_HEIGHT, Parts, WIN};
 use crate::game::{Action, Game, Outcome, Position, Tactics};
 use crate::player::Player;
 
@@ -493,8 +493,10 @@ fn of_outcome(outcome: &Outcome, side: Player, height: usize) -> i32 {
         WIN - height as i32
     } else if result == -1.0 {
         height as i32 - WIN
+    } else if result == 0.0 {
+        0
     } else {
-        (result * FRACTION as f32) as i32
+        (result.signum() * MAX_EVALUATION as f32 + result * FRACTION as f32) as i32
     }
 }
 

@@ -33,7 +33,7 @@ pub const MAX_DEPTH: u32 = 100;
 pub(crate) const MAX_HEIGHT: usize = 160;
 /// The value of a win at once; a win in n plies is worth n less.
 pub const WIN: i32 = 1_000_000;
-/// The value of a result between a draw and a win is this times the result.
+/// What a result between a draw and a win is worth beyond any evaluation, times the result.
 const FRACTION: i32 = 500_000;
 /// Evaluations lie between minus this and this.
 pub const MAX_EVALUATION: i32 = 100_000;
@@ -72,7 +72,7 @@ pub struct Parts {
     pub exchanges: bool,
 }
 
-/// Names of the parts, in the order of [`Parts::set`].
+/// Names of the parts, as [`Parts::switch`] takes them.
 pub const PART_NAMES: [&str; 10] = [
     "table",
     "aspiration",

@@ -28,6 +28,9 @@ pub struct Entry {
     age: u8,
 }
 
+/// The memory of the table is stated in entries of this size.
+const _: () = assert!(size_of::<Option<Entry>>() == 24);
+
 /// Entries of one place.
 const WAYS: usize = 2;
 

@@ -221,7 +221,7 @@ impl Game for Chess {
         !state.board.checkers().is_empty()
     }
 
-    /// With pawns only, a pass may be better than any move.
+    /// The position after a pass; `None` with pawns only, when a pass may be better than any move.
     fn passed(&self, state: &State) -> Option<State> {
         let board = &state.board;
         let officers = board.colors(board.side_to_move()) & !(board.pieces(Piece::Pawn) | board.pieces(Piece::King));

@@ -336,7 +336,7 @@ where
         state.masks.is_check
     }
 
-    /// With drops there is always a useful move; without, a pass may be better than any.
+    /// The position after a pass, in games with drops, where some move is always useful; else `None`.
     fn passed(&self, state: &Self::State) -> Option<Self::State> {
         if !TURNS || state.masks.is_check {
             return None;
