@@ -234,9 +234,14 @@ def silence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 ONCE = """
-if state[0] == 7 and not os.listdir({folder!r}):
-    open(os.path.join({folder!r}, {marker}), "w").close()
-    {end}
+if state[0] == 7:
+    try:
+        os.mkdir({folder!r} + "-taken")  # of two processes that come here at the same time, one
+    except FileExistsError:
+        pass
+    else:
+        open(os.path.join({folder!r}, {marker}), "w").close()
+        {end}
 """
 SILENT = "did not answer for 360 seconds (it was stopped, or a method of the game hangs): another one replaces it"
 PID = "str(os.getpid())"
