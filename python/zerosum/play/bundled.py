@@ -68,7 +68,7 @@ def bundled_networks() -> list[Path]:
 
 
 def bundled_network(game: Rules) -> Path | None:
-    """The directory of the bundled network that fits the game; None without one."""
+    """The directory of the bundled network that fits the game, the first by name of several; None without one."""
     return next((path for path in bundled_networks() if fits(network_at(path), game)), None)
 
 
