@@ -127,6 +127,11 @@ def test_planes_and_searches_follow_from_the_network() -> None:
         make("chess"), "chess", overrides=["training.initial_network=chess", "selfplay.alphabeta_depth=2"]
     )
     assert kept.selfplay.alphabeta_depth, "what is asked for comes first"
+    words = ["training.initial_network=chess-alphabeta"]
+    small = new_config(make("chess"), "chess", preset="nnue", overrides=words)
+    assert (small.network.kind, small.plays_alpha_beta) == ("updatable", False), "no linear evaluation at first"
+    words += ["selfplay.alphabeta_share=0.2"]
+    assert new_config(make("chess"), "chess", preset="nnue", overrides=words).plays_alpha_beta
 
 
 @pytest.mark.usefixtures("packaged")

@@ -66,7 +66,7 @@ def load_initial_network(name: str) -> Checkpoint:
 def settings_of(info: CheckpointInfo) -> dict[str, dict[str, Any]]:
     """Settings that follow from the network, by section: its layers and planes.
 
-    A run that begins with it has no need of an alpha-beta search.
+    A run that begins with it has no need of a first search with a linear evaluation.
     """
     learned = info.core_game()
     given = {} if learned is None else given_options(learned)
@@ -74,7 +74,7 @@ def settings_of(info: CheckpointInfo) -> dict[str, dict[str, Any]]:
     return {
         "training": {"planes": planes},
         "network": dataclasses.asdict(info.network),
-        "selfplay": {"alphabeta_depth": 0},
+        "selfplay": {"alphabeta_share": 0.0} if info.network.kind == "updatable" else {"alphabeta_depth": 0},
     }
 
 
