@@ -116,6 +116,7 @@ def test_runs_with_updatable_networks_play_matches(tmp_path) -> None:
     assert (first.name, second.name) == (f"{counting}@300", f"{directory} (300 nodes)")
     result = play_match(make("minichess"), first, second, num_games=8, opening_plies=2, seed=0)
     assert result.score > 0.6, str(result)
+    assert all(result.evaluations), "positions that alpha-beta visits count as evaluations"
 
 
 def test_a_mover_keeps_to_clocks() -> None:

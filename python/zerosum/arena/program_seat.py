@@ -14,6 +14,7 @@ from zerosum.contest.adjudication import Score
 from zerosum.contest.mover import AnswerLine, EngineAnswer, EngineFailure, EngineMove, Mover
 from zerosum.external.engine import ExternalEngine
 from zerosum.games import State
+from zerosum.play.deepening_mover import DeepeningMover
 from zerosum.play.search_mover import SearchMover
 
 
@@ -46,7 +47,7 @@ class ProgramSeat(Seat):
     @override
     def evaluations(self) -> int:
         """Positions evaluated by our own searches; other people's engines do not count."""
-        return sum(mover.evaluations for mover in self._opened if isinstance(mover, SearchMover))
+        return sum(mover.evaluations for mover in self._opened if isinstance(mover, (SearchMover, DeepeningMover)))
 
     @override
     def new_game(self, board: int, game_index: int, state: State) -> None:
