@@ -200,7 +200,8 @@ class SelfplayTraining:
         self._uncompiled: Checkpoint | None = None  # a newer network than the evaluator's
         self._resignation = self._restored_resignation()
         # An alpha-beta search plays one game at a time.
-        staggers = config.selfplay.stagger_starts and not config.selfplay.depth_at(0.0)
+        one_at_a_time = config.network.kind == "updatable" or config.selfplay.depth_at(0.0) > 0
+        staggers = config.selfplay.stagger_starts and not one_at_a_time
         task = SelfplayTask(
             game=game,
             search=config.search,

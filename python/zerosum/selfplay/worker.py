@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -141,12 +142,12 @@ def num_trees(games_per_worker: int) -> int:
     return games_per_worker + games_per_worker // 16
 
 
-class Worker:
-    """What all workers have in common."""
+class Worker(ABC):
+    """A player of self-play games, a batch of evaluations or a move at a time."""
 
+    @abstractmethod
     def play_batch(self) -> list[GameRecord]:
         """Play on by one batch or move. Returns the games that ended."""
-        raise NotImplementedError
 
     def play_until(
         self,
