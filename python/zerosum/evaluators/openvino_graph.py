@@ -96,8 +96,15 @@ class _Operations:
         """The factors of a layer's multiplication."""
         return x, opset13.constant(weight)
 
+    def affine(self, x: Node, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> Node:
+        scaled = opset13.multiply(x, opset13.constant(weight.reshape(1, -1, 1, 1)))
+        return opset13.add(scaled, opset13.constant(bias.reshape(1, -1, 1, 1)))
+
     def relu(self, x: Node) -> Node:
         return opset13.relu(x)
+
+    def mish(self, x: Node) -> Node:
+        return opset13.mish(x)
 
     def add(self, x: Node, y: Node) -> Node:
         return opset13.add(x, y)

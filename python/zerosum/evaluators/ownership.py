@@ -60,8 +60,16 @@ class _Operations:
     ) -> NDArray[np.float32]:
         return x @ weight.T + bias
 
+    def affine(
+        self, x: NDArray[np.float32], weight: NDArray[np.float32], bias: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        return x * weight[:, None, None] + bias[:, None, None]
+
     def relu(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.maximum(x, 0)
+
+    def mish(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        return x * np.tanh(np.logaddexp(x, np.float32(0)))
 
     def add(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
         return x + y

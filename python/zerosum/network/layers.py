@@ -4,7 +4,7 @@
     [C,H,W]   3x3     2 x 3x3, + its input ├─ value_conv 1x1 ── value_hidden ── value_out ── who will win
                                            └─ ownership_conv 1x1, _out 1x1 ─ whose each square will be, if asked for
 
-It is AlphaZero's network (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network
+A network of KataGo is connected by `katago_graph.py`. Ours is AlphaZero's network (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network
 architecture"). Every convolution of the diagram is followed by batch normalisation ("norm") and has no bias of its own;
 ReLU follows every norm (in a block the second ReLU comes after the addition) and the hidden layers. A block with global
 pooling adds to each filter of its first convolution, before the ReLU, a linear function of the means and the maxima of
@@ -31,6 +31,8 @@ from typing import Protocol, TypeVar
 from zerosum.base.errors import SettingsError
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.heads import Head
+from zerosum.network.katago_config import KatagoConfig
+from zerosum.network.katago_graph import connect_katago
 
 NodeT = TypeVar("NodeT")
 
@@ -47,8 +49,14 @@ class Layers(Protocol[NodeT]):
     def linear(self, x: NodeT, name: str, units: int) -> NodeT:
         """[B, U] to [B, units], with a bias."""
 
+    def affine(self, x: NodeT, name: str) -> NodeT:
+        """[B, F, H, W] with each filter times a weight, plus a bias: a norm of its own, folded."""
+
     def relu(self, x: NodeT) -> NodeT:
         """max(x, 0)."""
+
+    def mish(self, x: NodeT) -> NodeT:
+        """x tanh(log(1 + e^x)) (Misra 2019, arXiv 1908.08681)."""
 
     def add(self, x: NodeT, y: NodeT) -> NodeT:
         """The sum of two nodes of the same shape."""
@@ -82,6 +90,8 @@ def connect(
     Raises:
         SettingsError: the policy head is 'planes', but the game has fewer actions than squares.
     """
+    if isinstance(config, KatagoConfig):
+        return connect_katago(layers, planes, config, shape, heads)
     relu = layers.relu
     x = relu(layers.conv_norm(planes, "stem", config.num_filters, 3))
     for block in range(config.num_blocks):
