@@ -35,7 +35,7 @@ class Operations(Protocol):
         """max(x, 0)."""
 
     def mish(self, x: Any) -> Any:
-        """x tanh(log(1 + e^x))."""
+        """The function x tanh(log(1 + e^x))."""
 
     def add(self, x: Any, y: Any) -> Any:
         """The sum of two nodes of the same shape."""

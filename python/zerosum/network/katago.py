@@ -1,12 +1,13 @@
 """Networks of KataGo, read from their files (`.bin.gz`).
 
-A file is a text of words in gzip: names, sizes and options, each array as `@BIN@` and float32 in little endian (KataGo's
-`cpp/neuralnet/desc.cpp`). The format has versions; those from 8 to 14 are read: trunks of residual blocks, with global
-pooling and with nested bottlenecks, ReLU or Mish. From 15 on networks have other parts, and 17 has attention.
+A file is a text of words in gzip: names, sizes and options, each array as `@BIN@` and float32 in little endian
+(KataGo's `cpp/neuralnet/desc.cpp`). The format has versions; those from 8 to 14 are read: trunks of residual blocks,
+with global pooling and with nested bottlenecks, ReLU or Mish. From 15 on networks have other parts, and 17 has
+attention.
 
-One file plays on every board. What is read is a network for one of them: planes and moves are those of the game's option
-`planes=katago`, and the parts of global pooling that depend on the board's size are joined. The numbers of a position
-that are no planes in KataGo are planes of one number here, so their layer is the middle of the first kernel.
+One file plays on every board. What is read is a network for one of them: planes and moves are those of the game's
+option `planes=katago`, and the parts of global pooling that depend on the board's size are joined. The numbers of a
+position that are no planes in KataGo are planes of one number here, so their layer is the middle of the first kernel.
 
 Not read: the optimistic policy (version 12 on), the variance of the time left and the errors in the short term.
 """
@@ -303,7 +304,8 @@ class _Reader:
             number = self._words.integer(f"the number of blocks in {name}", 1, _MOST_BLOCKS)
         self._norm(f"{name}.norm_first", filters)
         kernel, side = self._kernel(f"{name}.first", filters)
-        middle, pooled, pooled_side, inner = len(kernel), 0, 0, ()
+        middle, pooled, pooled_side = len(kernel), 0, 0
+        inner: tuple[Block, ...] = ()
         if number:
             self._add(f"{name}.first", kernel)
             inner = self._blocks(f"{name}.inner", number, middle, depth=depth + 1)

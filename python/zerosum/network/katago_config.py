@@ -23,7 +23,7 @@ deviation before softplus, and the lead, the points that would make the game eve
 
 @dataclass(frozen=True)
 class Block:
-    """A block of the trunk: norm, activation, convolution, norm, activation, convolution, and the sum with its input."""
+    """A block of the trunk: twice a norm, an activation and a convolution, then the sum with its input."""
 
     filters: int
     """Filters between its two convolutions."""

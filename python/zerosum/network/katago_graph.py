@@ -1,4 +1,4 @@
-"""A network of KataGo, layer by layer, by the same `Layers` as our own (KataGo's docs, KataGoMethods.md; arXiv 1902.10565).
+"""A network of KataGo, layer by layer, by the same `Layers` as our own (arXiv 1902.10565, and KataGo's own docs).
 
     planes ── stem ── block ── … ── block ── norm ─┬─ policy_conv ── + pooled ── policy_out, policy_rest ── logits
                                                    └─ value_conv ─┬─ means ── value_hidden ─┬─ value_out

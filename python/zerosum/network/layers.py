@@ -4,9 +4,10 @@
     [C,H,W]   3x3     2 x 3x3, + its input ├─ value_conv 1x1 ── value_hidden ── value_out ── who will win
                                            └─ ownership_conv 1x1, _out 1x1 ─ whose each square will be, if asked for
 
-A network of KataGo is connected by `katago_graph.py`. Ours is AlphaZero's network (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network
-architecture"). Every convolution of the diagram is followed by batch normalisation ("norm") and has no bias of its own;
-ReLU follows every norm (in a block the second ReLU comes after the addition) and the hidden layers. A block with global
+It is AlphaZero's network (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network
+architecture"). `katago_graph.py` connects KataGo's.
+
+Every convolution of the diagram is followed by batch normalisation ("norm") and has no bias of its own; ReLU follows every norm (in a block the second ReLU comes after the addition) and the hidden layers. A block with global
 pooling adds to each filter of its first convolution, before the ReLU, a linear function of the means and the maxima of
 all its filters over the board, which a 3x3 convolution cannot see (KataGo, arXiv 1902.10565, section 3.3, where a part
 of the filters is pooled). Squeeze-and-excitation scales and shifts the filters of a block's second convolution, before
@@ -56,7 +57,7 @@ class Layers(Protocol[NodeT]):
         """max(x, 0)."""
 
     def mish(self, x: NodeT) -> NodeT:
-        """x tanh(log(1 + e^x)) (Misra 2019, arXiv 1908.08681)."""
+        """The function x tanh(log(1 + e^x)) (Misra 2019, arXiv 1908.08681)."""
 
     def add(self, x: NodeT, y: NodeT) -> NodeT:
         """The sum of two nodes of the same shape."""

@@ -122,7 +122,8 @@ impl Variant {
         };
         let (history, repeats_history) = options.history(MAX_HISTORY)?;
         let liberties = options.number("liberties", 0, 0..=board::MAX_LIBERTIES)?;
-        let input = if options.choice("planes", &["paper", "katago"])? == "katago" { Input::Katago } else { Input::Paper };
+        let input =
+            if options.choice("planes", &["paper", "katago"])? == "katago" { Input::Katago } else { Input::Paper };
         if input == Input::Katago {
             katago::require_fitting(size, history, repeats_history, liberties)?;
         }

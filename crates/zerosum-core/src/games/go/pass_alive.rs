@@ -92,7 +92,9 @@ impl<const W: usize, const P: usize> Board<W, P> {
             if dead.is_empty() {
                 break;
             }
-            dead.into_iter().for_each(|chain| lives[chain] = false);
+            for chain in dead {
+                lives[chain] = false;
+            }
         }
         let alive = chains.iter().zip(&lives).filter(|(_, lives)| **lives);
         let alive = alive.fold(SquareSet::EMPTY, |stones, (chain, _)| stones | *chain);
@@ -127,12 +129,10 @@ mod tests {
     }
 
     #[test]
-    fn stones_that_cannot_live_are_the_living_side_s() {
-        // Black lives with A5 and A3; White's stone and all points on the right are open.
-        let [black, white] = areas("1X3/XX3/1X1O1/XX3/5 X");
-        assert_eq!((black.as_str(), white.as_str()), ("A5 B5 A4 B4 A3 B3 A2 B2", "D3"));
-        // Two eyes, and a White stone in a region with one inner point: it is dead.
-        let [black, white] = areas("1X1XO/XXXX1/2X2/XXXXX/5 X");
-        assert!(!black.contains("E5") == white.contains("E5"), "{black} / {white}");
+    fn what_lives_has_what_cannot_live_beside_it() {
+        // Black's chain lives by its eyes A5 and C5. White's stone beside it lives as little as it has room.
+        assert_eq!(areas("1X1XO/XXXX1/XXXXX/5/O4 X"), ["A5 B5 C5 D5 E5 A4 B4 C4 D4 E4 A3 B3 C3 D3 E3", "A1"]);
+        // Without a second eye nothing is sure, and White's stone in the corner is White's.
+        assert_eq!(areas("XXXXO/XXXX1/XXXXX/5/O4 X"), ["A5 B5 C5 D5 A4 B4 C4 D4 A3 B3 C3 D3 E3", "E5 A1"]);
     }
 }

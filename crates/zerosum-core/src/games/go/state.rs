@@ -51,9 +51,8 @@ pub struct State<const W: usize, const P: usize> {
 impl<const W: usize, const P: usize> PartialEq for State<W, P> {
     fn eq(&self, other: &Self) -> bool {
         let kos = |state: &Self| (state.ko, state.earlier_kos);
-        let seen = |state: &Self| {
-            (state.board.stones, state.player, state.passes, state.latest, state.prisoners, kos(state))
-        };
+        let seen =
+            |state: &Self| (state.board.stones, state.player, state.passes, state.latest, state.prisoners, kos(state));
         seen(self) == seen(other) && self.boards == other.boards && self.history == other.history
     }
 }
