@@ -7,12 +7,13 @@
 It is AlphaZero's network (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network
 architecture"). `katago_graph.py` connects KataGo's.
 
-Every convolution of the diagram is followed by batch normalisation ("norm") and has no bias of its own; ReLU follows every norm (in a block the second ReLU comes after the addition) and the hidden layers. A block with global
-pooling adds to each filter of its first convolution, before the ReLU, a linear function of the means and the maxima of
-all its filters over the board, which a 3x3 convolution cannot see (KataGo, arXiv 1902.10565, section 3.3, where a part
-of the filters is pooled). Squeeze-and-excitation scales and shifts the filters of a block's second convolution, before
-the addition, by factors and numbers that depend on their means (Hu et al. 2018, arXiv 1709.01507; the shifts are
-Lc0's). `heads.py` has the heads. One with a logit for each action is built in one of two ways:
+Every convolution of the diagram is followed by batch normalisation ("norm") and has no bias of its own; ReLU follows
+every norm (in a block the second ReLU comes after the addition) and the hidden layers. A block with global pooling adds
+to each filter of its first convolution, before the ReLU, a linear function of the means and the maxima of all its
+filters over the board, which a 3x3 convolution cannot see (KataGo, arXiv 1902.10565, section 3.3, where a part of the
+filters is pooled). Squeeze-and-excitation scales and shifts the filters of a block's second convolution, before the
+addition, by factors and numbers that depend on their means (Hu et al. 2018, arXiv 1709.01507; the shifts are Lc0's).
+`heads.py` has the heads. One with a logit for each action is built in one of two ways:
 
     dense    policy_conv 1x1, policy_out a linear layer from all squares to all actions (in the paper for Go)
     planes   policy_conv 3x3, policy_out a 1x1 convolution with a bias to K = A // (H * W) planes, whose squares are the
