@@ -42,6 +42,9 @@ VERSIONS = range(8, 15)
 NUM_PLANES, NUM_NUMBERS = 22, 19
 """Inputs of a position: planes of points, and numbers."""
 
+SEARCH = {"c_init": 1.0, "c_base": 500.0, "c_factor": 0.45, "unvisited_reduction": 0.2}
+"""The settings with which KataGo 1.18 searches, by the names of `SearchConfig`, as far as our search has them."""
+
 _MOST_BYTES = 1 << 30
 _MOST_UNPACKED = 8
 """Largest size of the unpacked file as a multiple of the packed one: weights hardly shrink (about 1.1 times)."""
