@@ -92,4 +92,4 @@ def expected_points(player: Player, state: State, owners: NDArray[np.float64] | 
         return points
     owners = ownership(player, state, 0) if owners is None else owners
     lead = float(owners.sum()) - float(options_of(player.game)["komi"])
-    return Points(lead, deviation(player.game.spec.board_shape[0]))
+    return Points(lead, lead, deviation(player.game.spec.board_shape[0]))

@@ -1,7 +1,7 @@
 """Owner of each square at the end of the game, and the score, by a network's heads for them, in NumPy.
 
-A head is only trained with (`network/heads.py`), so it is not in the graphs that search. People ask for it a few times a
-second, and NumPy is enough for that: a position of 19x19 takes a network of 6x64 some 60 ms. Only networks of KataGo
+A head is only trained with (`network/heads.py`), so it is not in the graphs that search. People ask for it a few times
+a second, and NumPy is enough for that: a position of 19x19 takes a network of 6x64 some 60 ms. Only networks of KataGo
 tell the score.
 
 Shape suffixes: B positions, F and G filters, H and W the board, K kernel, S squares.
@@ -25,13 +25,15 @@ class Points:
     """The score that a network expects at the end of the game."""
 
     lead: float
-    """Points by which the side in question leads."""
+    """Points by which the side in question leads: as many less would make the game even."""
+    mean: float
+    """The mean score of games from here."""
     deviation: float
     """Standard deviation of the score, in points."""
 
     def of_opponent(self) -> Points:
         """The same for the other side."""
-        return Points(-self.lead, self.deviation)
+        return Points(-self.lead, -self.mean, self.deviation)
 
 
 class OwnershipNetwork:
@@ -60,9 +62,9 @@ class OwnershipNetwork:
         info, weights = self._checkpoint.info, self._checkpoint.weights
         assert isinstance(info.network, KatagoConfig), "the network has no score head"
         outputs = graph(_Operations(), planes_1CHW, info.network, info.shape, weights, heads=[SCORE])
-        _, deviation, lead = outputs[SCORE.name][0].astype(np.float64)
-        _, unit_of_deviation, unit_of_lead = info.network.points
-        return Points(float(lead) * unit_of_lead, float(np.logaddexp(deviation, 0)) * unit_of_deviation)
+        mean, deviation, lead = outputs[SCORE.name][0].astype(np.float64)
+        units = info.network.points
+        return Points(float(lead) * units[2], float(mean) * units[0], float(np.logaddexp(deviation, 0)) * units[1])
 
 
 def has_ownership(checkpoint: Checkpoint) -> bool:

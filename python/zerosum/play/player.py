@@ -32,6 +32,7 @@ from zerosum.games.source_files import OBJECT, differing, kept_name, rules_files
 from zerosum.network import Checkpoint, CheckpointInfo, katago, lc0, load_checkpoint
 from zerosum.network.description import require_encoder
 from zerosum.network.katago import is_katago_file
+from zerosum.network.katago_config import KatagoConfig
 from zerosum.network.lc0 import is_lc0_file
 from zerosum.play.analysis import Analysis
 from zerosum.play.bundled import require_network
@@ -73,7 +74,10 @@ class Player:
         learned_game: str = "",
         ownership: OwnershipNetwork | None = None,
     ) -> None:
-        """`step` is the learner's step of the network, None without one; `learned_game` its game's full name."""
+        """`step` is the learner's step of the network, None without one.
+
+        `learned_game` is its game's full name, "" without one and for a network whose planes tell the rules.
+        """
         self.game, self.step, self.learned_game, self._ownership = game, step, learned_game, ownership
         self.evaluator, self._on_cpu = evaluator, (num_batches, batch_size)
         self._num_batches, self._batch_size = self._on_cpu
@@ -284,7 +288,7 @@ def load_player(
         step=info.step,
         num_batches=num_cores(),
         batch_size=batch_size,
-        learned_game=info.full_name,
+        learned_game="" if isinstance(info.network, KatagoConfig) else info.full_name,
         ownership=OwnershipNetwork(checkpoint) if has_ownership(checkpoint) else None,
     )
 
