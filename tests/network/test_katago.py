@@ -56,6 +56,17 @@ def test_a_network_says_what_its_file_says(tmp_path, version, kinds, name):
     np.testing.assert_allclose(owners, expected["owners"], atol=1e-4)
 
 
+def test_openvino_compiles_every_batch_size(tmp_path):
+    """Its own Mish fails behind a norm in batches of 4."""
+    game = make(GAMES[0])
+    file = KatagoFile(version=14, activation="ACTIVATION_MISH", kinds=(NESTED, POOLED))
+    checkpoint = load_checkpoint(file.write(tmp_path / "network.bin.gz"), game=game)
+    evaluator = make_evaluator(checkpoint, EvaluatorConfig("openvino", precision="f32"), batch_size=32)
+    leaves = [random_leaves(game, size) for size in (1, 2, 8, 32)]
+    first = [evaluator.evaluate(one).values[0] for one in leaves]
+    assert first == pytest.approx([first[0]] * 4, abs=1e-5)
+
+
 def test_onnx_says_the_same(tmp_path):
     runtime = pytest.importorskip("onnxruntime")
     from zerosum.evaluators.onnx_graph import onnx_model
