@@ -88,7 +88,7 @@ def parse_player(
         return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
     path = existing_run(word, words=OWN_WORDS)
     search = search_of_run(read_run_config(path), num_simulations)
-    checkpoint = load_checkpoint(path)
+    checkpoint = load_checkpoint(path, game=game)
     own = rules_for(checkpoint.info, game)
     if checkpoint.info.network.kind == "updatable":
         program = DeepeningProgram(network_name(checkpoint.info), UpdatableEvaluator(checkpoint, own), own)
