@@ -34,6 +34,7 @@ pub struct Settings {
     collision_share: f32,
     threads: u16,
     cache_positions: u32,
+    rules: String,
     memory_mib: u32,
 }
 
@@ -81,6 +82,11 @@ impl Settings {
             collision_share: self.collision_share,
             threads: self.threads,
             cache_positions: self.cache_positions,
+            learned_rules: match self.rules.as_str() {
+                "known" => false,
+                "learned" => true,
+                other => return Err(unknown_word("rules", other, "known or learned")),
+            },
             memory_mib: self.memory_mib,
         })
     }
