@@ -182,6 +182,28 @@ class Samples:
     """The moves from each position to the end of its game, if requested."""
     policies: Policies
     """The policy targets."""
+    later: Later | None = None
+    """The targets of the next plies, if requested; then there is `following`, too."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Later:
+    """The targets of the K plies after each of B samples."""
+
+    returns: NDArray[np.float32]
+    """[B, K], as `Samples.returns`, for the player who is to move there if players take turns; past the end of a game the
+    result stays."""
+    search_values: NDArray[np.float32]
+    """[B, K], as `Samples.search_values`; equal to the return at plies that are no positions of the window."""
+    policies: Policies
+    """The policy targets, [B * K], a sample after the other; empty at plies without one, and past the end of a game."""
+    draws: NDArray[np.float64]
+    """[B, K + 2], uniform random numbers in [0, 1), for moves that the game does not have."""
+
+    @property
+    def num_steps(self) -> int:
+        """K."""
+        return self.returns.shape[1]
 
 
 def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int, step: int) -> Samples:
@@ -202,7 +224,12 @@ def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int
     policies = replace(policies, actions=permutations[chosen[policies.samples], policies.actions])
     following = None if samples.following is None else samples.following.permuted(permutations, chosen)
     actions = permutations[image_of_moves, samples.actions]
-    return replace(samples, actions=actions, policies=policies, following=following)
+    later = samples.later
+    if later is not None:
+        of_later = np.repeat(chosen, later.num_steps)[later.policies.samples]
+        turned = replace(later.policies, actions=permutations[of_later, later.policies.actions])
+        later = replace(later, policies=turned)
+    return replace(samples, actions=actions, policies=policies, following=following, later=later)
 
 
 def require_game(header: GameHeader, spec: GameSpec) -> None:
@@ -287,11 +314,14 @@ class ReplayWindow:
                 self._append(record)
                 self._shrink()
 
-    def sample(self, batch_size: int, *, seed: int, step: int, targets: Collection[str] = ()) -> Samples:
+    def sample(
+        self, batch_size: int, *, seed: int, step: int, targets: Collection[str] = (), num_later: int = 0
+    ) -> Samples:
         """Draw by weight, with replacement, from the positions in the window, which must not be empty.
 
         The draw is a pure function of `seed` and `step` (both in [0, 2**64)) and of the positions in the window.
-        Samples have the targets of a `Batch`; `owners` only if `targets` names it.
+        Samples have the targets of a `Batch`; `owners` only if `targets` names it. With `num_later` they have those of so
+        many plies after them.
         """
         generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)))
         with self._lock:
@@ -305,8 +335,10 @@ class ReplayWindow:
                 each = [getattr(block, name).values for block in self._blocks]
                 return [each[number] for number in numbers]
 
-            actions, following = columns("actions"), None
-            if "owners" in targets:
+            actions, following, later = columns("actions"), None, None
+            if num_later:
+                later = self._later(block_of, rows, num_later, generator)
+            if "owners" in targets or num_later:
                 num_following = rows["plies_left"]
                 moves = _gather(actions, rows["first_action"] + rows["ply"], num_following)
                 following = Moves(actions=moves, offsets=_offsets(num_following))
@@ -319,6 +351,7 @@ class ReplayWindow:
                 search_values=rows["search_value"],
                 draws=rows["draw"],
                 following=following,
+                later=later,
                 policies=_policies(
                     columns("target_actions"),
                     columns("target_probabilities"),
@@ -326,6 +359,42 @@ class ReplayWindow:
                     rows["num_targets"],
                 ),
             )
+
+    def _later(
+        self, block_of: NDArray[np.int64], rows: NDArray[np.void], num_steps: int, generator: np.random.Generator
+    ) -> Later:
+        """The targets of the plies after some rows."""
+        size = len(rows)
+        turns_K = np.where(np.arange(1, num_steps + 1) % 2, -1, 1).astype(np.float32)
+        returns_BK = rows["return"][:, None] * turns_K
+        values_BK, starts_BK = returns_BK.copy(), np.zeros((size, num_steps), np.int64)
+        sizes_BK = np.zeros((size, num_steps), np.int64)
+        for number in np.unique(block_of):
+            block = self._blocks[number]
+            chosen, all_rows = np.flatnonzero(block_of == number), block.rows.values
+            place_of = rows["row"][chosen]
+            # A game's positions follow one another, with gaps where plies have no policy target.
+            for ahead in range(1, num_steps + 1):
+                nexts = all_rows[np.minimum(place_of + ahead, len(all_rows) - 1)]
+                plies = nexts["ply"] - rows["ply"][chosen]
+                is_later = (nexts["game_id"] == rows["game_id"][chosen]) & (plies >= ahead) & (plies <= num_steps)
+                samples, steps, found = chosen[is_later], plies[is_later] - 1, nexts[is_later]
+                returns_BK[samples, steps], values_BK[samples, steps] = found["return"], found["search_value"]
+                starts_BK[samples, steps], sizes_BK[samples, steps] = found["first_target"], found["num_targets"]
+
+        def columns(name: str) -> list[NDArray[Any]]:
+            """A column of each step's block."""
+            each = [getattr(block, name).values for block in self._blocks]
+            return [each[number] for number in np.repeat(block_of, num_steps).tolist()]
+
+        return Later(
+            returns=returns_BK,
+            search_values=values_BK,
+            policies=_policies(
+                columns("target_actions"), columns("target_probabilities"), starts_BK.ravel(), sizes_BK.ravel()
+            ),
+            draws=generator.random((size, num_steps + 2)),
+        )
 
     def _draw(self, size: int, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.void]]:
         """The blocks and the rows of positions drawn by weight."""
@@ -426,6 +495,7 @@ _ROW = np.dtype(
         ("plies_left", np.int64),
         ("first_target", np.int64),  # in the block's target columns
         ("num_targets", np.int64),
+        ("row", np.int64),  # of this table
     ]
 )
 
@@ -462,6 +532,7 @@ class _Block:
         rows["plies_left"] = record.num_plies - plies
         rows["first_target"] = self.target_actions.size + record.target_offsets[plies]
         rows["num_targets"] = sizes[plies]
+        rows["row"] = self.rows.size + np.arange(len(plies))
         self.rows.extend(rows)
         self.actions.extend(record.plies["action"])
         self.target_actions.extend(record.targets["action"])
