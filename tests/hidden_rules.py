@@ -1,7 +1,7 @@
 """Learned rules, slow and readable: hidden states as tuples of moves from a root, for the search's twin and for tests.
 
-A state here is what a network knows: the root's planes, and the moves since. `HiddenRules` has the shape of a game's rules,
-so that `ReferenceSearch` searches by it as by any game: all actions below the root, players in turn, no end.
+A state here is what a network knows: the root's planes, and the moves since. `HiddenRules` has the shape of a game's
+rules, so that `ReferenceSearch` searches by it as by any game: all actions below the root, players in turn, no end.
 """
 
 from __future__ import annotations

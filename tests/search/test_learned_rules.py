@@ -111,8 +111,7 @@ def test_a_known_search_of_the_same_game_would_ask() -> None:
     Watched.is_silent = True
     try:
         with pytest.raises(Exception, match=r"the search (asked|made)"):
-            while answer(search, FakeNetwork(1), 8):
-                pass
+            answer_all(search, FakeNetwork(1), max_leaves=8)
     finally:
         Watched.is_silent = False
 

@@ -37,8 +37,7 @@ pub struct Leaves {
     /// The key of these leaves for `Search.apply`; None if no search waits for them.
     #[pyo3(get)]
     ticket: Option<u64>,
-    /// A dictionary of the search that asked, for what an evaluator remembers of it, such as hidden states; None outside
-    /// a search.
+    /// A dictionary of the search that asked, in which an evaluator keeps its hidden states; None outside a search.
     #[pyo3(get)]
     memory: Option<Py<PyDict>>,
     is_python: bool,
@@ -125,9 +124,10 @@ impl Leaves {
         PyArray1::from_slice(py, self.inner.arrays().legal_offsets())
     }
 
-    /// Where a search has learned rules, for each leaf the slot of the hidden state that it starts from (0 for a root, whose
-    /// position is in the planes), the move from there, by the place of its logit, and the slot of the hidden state to
-    /// come: three arrays [B], uint32, uint16 and uint32. None where the rules are known.
+    /// The hidden states of leaves whose search has learned rules; None where the rules are known.
+    ///
+    /// Three arrays [B]: the slot of the hidden state that a leaf starts from, 0 for a root, whose position is in the
+    /// planes; the move from there, by the place of its logit; and the slot of the hidden state to come.
     #[allow(clippy::type_complexity)] // three arrays, as the stub names them
     fn hidden<'py>(
         &self,

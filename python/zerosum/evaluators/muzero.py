@@ -1,11 +1,11 @@
-"""Evaluations by a network that learns the rules (`network.kind` "muzero"), in PyTorch: it keeps the hidden states of searches.
+"""Evaluations by a network that learns the rules (`network.kind` "muzero"), in PyTorch, with hidden states of searches.
 
-A leaf of a search by learned rules is a root, whose planes the representation turns into a hidden state, or a move from a
-hidden state, which the dynamics turns into the next. Each state goes into its slot of the search's slab, a tensor where
-the network runs; Python sees slots alone. A search keeps its slabs itself (`Leaves.memory`), so they end with it.
+A leaf of a search by learned rules is a root, whose planes the representation turns into a hidden state, or a move from
+a hidden state, which the dynamics turns into the next. Each state goes into its slot of the search's slab, a tensor
+where the network runs; Python sees slots alone. A search keeps its slab itself (`Leaves.memory`), so both end together.
 
-Leaves of other searches are positions: representation and prediction evaluate them, so the same weights can be searched by
-the game's own rules.
+Leaves of other searches are positions: representation and prediction evaluate them, so the same weights can be searched
+by the game's own rules.
 
 Shape suffixes: B leaves, R roots among them, M moves, F filters, H height, W width, A actions, V value logits.
 """
@@ -89,7 +89,7 @@ class MuZeroEvaluator(NetworkEvaluator):
         import torch
 
         assert leaves.memory is not None
-        memory = leaves.memory.setdefault(id(self), _Memory(self))
+        memory: _Memory = leaves.memory.setdefault(id(self), _Memory(self))
         trees, is_root = leaves.trees, parents == 0
         for tree in trees[is_root].tolist():
             memory.network_of_tree[tree] = self._network

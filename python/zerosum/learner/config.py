@@ -82,6 +82,13 @@ class LearnerConfig:
         low=0.0,
         high=1.0,
     )
+    earlier_share: float = setting(
+        0.0,
+        "share of a 'muzero' network's samples that begin up to unroll_steps plies before the drawn position: so it"
+        " learns what the random moves do with which games begin, which no search has chosen",
+        low=0.0,
+        high=1.0,
+    )
     mask_illegal: bool = setting(True, "leave illegal moves out of the policy's softmax (not stated in the paper)")
     samples_per_position: float = setting(
         6.0,

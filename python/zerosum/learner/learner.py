@@ -83,11 +83,12 @@ class Learner:
         self._forward: Any = self._network if num_parts == 1 else _data_parallel(self._network)
         self._sender = InputSender(self._device, self._targets, masks_illegal=config.mask_illegal)
         self._optimizer = self._make_optimizer()
-        self._rows = 1  # of a batch, for a sample
+        self.rows_per_sample = 1
+        """Rows of a batch for a sample: its position, and the ones over which a network is unrolled."""
         self._measures = [f"{head.name}_loss" for head in self._heads]
         self._measures += [name for head in self._heads for name in head.measures]
         if network.kind == "muzero":
-            self._rows, self._measures = config.unroll_steps + 1, measure_names(self._heads)
+            self.rows_per_sample, self._measures = config.unroll_steps + 1, measure_names(self._heads)
         self._num_slices = 1  # of a batch for which the memory does not suffice
         self._stream: Any = None
         self._record: Record | None = None
@@ -199,7 +200,7 @@ class Learner:
                 if self._num_parts > 1 or not is_out_of_memory(error):
                     raise
             # Here the error has let go of the tensors.
-            self._slice_more(len(inputs) // self._rows)
+            self._slice_more(len(inputs) // self.rows_per_sample)
 
     def _slice_more(self, size: int) -> None:
         self._optimizer.zero_grad(set_to_none=True)
@@ -224,13 +225,13 @@ class Learner:
 
         self._optimizer.zero_grad(set_to_none=True)
         self._network.train()
-        size = len(inputs) // self._rows
+        size = len(inputs) // self.rows_per_sample
         if self._num_slices == 1:
             means_M = self._backward(inputs, share=1.0)
         else:
             bounds = [size * number // self._num_slices for number in range(self._num_slices + 1)]
             slices = [(start, stop, (stop - start) / size) for start, stop in itertools.pairwise(bounds)]
-            rows = self._rows
+            rows = self.rows_per_sample
             means = [
                 share * self._backward(inputs.part(rows * start, rows * stop), share=share)
                 for start, stop, share in slices
@@ -245,14 +246,16 @@ class Learner:
         """Add a share of the mean gradient of these samples. Returns their measures [M]."""
         import torch
 
-        if self._rows > 1:
+        from zerosum.network.muzero_module import MuZeroModule
+
+        if isinstance(self._network, MuZeroModule):
             with self._autocast():
                 loss_B, measures = unrolled_loss(
                     self._network,
                     inputs,
                     self._heads,
                     {head.name: self._weight(head) for head in self._heads},
-                    num_steps=self._rows - 1,
+                    num_steps=self.rows_per_sample - 1,
                     consistency_weight=self.config.consistency_weight,
                 )
         else:

@@ -1,4 +1,4 @@
-"""The MuZero network, layer by layer: representation, dynamics and prediction (Nature 588, 2020, figure 1), without torch.
+"""The MuZero network, layer by layer: representation, dynamics and prediction (Nature 588, 2020, figure 1).
 
     planes ── representation: stem, blocks ── scaled ── hidden state [F, H, W] in [0, 1]
     hidden state, move ── dynamics: two convolutions and the state itself added, blocks ── scaled ── next hidden state

@@ -105,7 +105,8 @@ def tower_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) -> d
     - Convolutions and hidden layers: normal, standard deviation sqrt(2 / inputs), bias 0 (He et al. 2015,
       arXiv 1502.01852, eq. 10).
     - The last norm of each block, or its last convolution where there are no norms: scale 0, so that a block begins as
-      the identity (Goyal et al. 2017, arXiv 1706.02677, section 5.1). A norm that ends a head: scale 0. The other norms: scale 1. All: shift 0.
+      the identity (Goyal et al. 2017, arXiv 1706.02677, section 5.1). A norm that ends a head: scale 0. The other
+      norms: scale 1. All: shift 0.
     - The layers of global pooling, and the last ones of squeeze-and-excitation: 0, so that they add nothing to begin
       with, and scale all filters alike.
     - The last layer of each head, `*_out` and `*_rest`: 0 (as the classification layer in Fixup, Zhang et

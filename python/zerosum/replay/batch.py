@@ -212,7 +212,7 @@ def start_states(game: Game, samples: Samples) -> list[State | None] | None:
 
 
 def check_policies(policies: Policies, game_ids: NDArray[np.int64], plies: NDArray[np.int64], batch: Batch) -> None:
-    """Check that the targets of a batch have legal actions. Raises DataError, with the game and the ply of the first other."""
+    """Check that the targets of a batch have legal actions. Raises DataError, with the first other's game and ply."""
     actions, num_places = policies.actions, len(batch) * batch.num_actions
     # A table of all places is quicker than np.isin, which sorts both lists.
     is_legal_place = np.zeros(num_places, np.bool_)

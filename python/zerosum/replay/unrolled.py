@@ -1,8 +1,8 @@
-"""Batches for a network that learns the rules (MuZero): a position and the K moves after it, with a target at each step.
+"""Batches for a network that learns the rules (MuZero): a position and the K moves after it, with targets at each step.
 
-A sample is K + 1 rows of a `Batch`, one after the other: the position, and the positions that its game reached by the next
-moves. Only the first one's planes are the network's input; those of the others are what a consistency loss compares
-hidden states with. Two things go beyond the game, because the search does too:
+A sample is K + 1 rows of a `Batch`, one after the other: the position, and the positions that its game reached by the
+next moves. Only the first one's planes are the network's input; those of the others are what a consistency loss
+compares hidden states with. Two things go beyond the game, because the search does too:
 
     past the end     absorbing states (paper, appendix G): moves are drawn at random, the result stays, seen by players
                      in turn, and there is no policy target
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 
 
 def make_unrolled_batch(game: Game, samples: Samples, *, search_value_weight: float, illegal_share: float) -> Batch:
-    """Encode samples with their `later` plies. Targets besides those of `make_batch`, for each row:
+    """Encode samples with their `later` plies.
 
+    Targets besides those of `make_batch`, for each row:
+
+    has_value [N] float32, 1 if the value is known, else 0: random moves follow
     moves     [N] float32, the move to the next row, by the place of its logit; unused in the last row of a sample
     is_real   [N] float32, 1 if the row is a position of the game in which somebody is to move, else 0
 
@@ -58,9 +61,8 @@ def make_unrolled_batch(game: Game, samples: Samples, *, search_value_weight: fl
     moves[sample_of, step_of] = _places(leaves, sample_of * (num_steps + 1) + step_of, played)
 
     q = np.float32(search_value_weight)
-    returns = np.column_stack([samples.returns, later.returns])
-    searched = np.column_stack([samples.search_values, later.search_values])
-    values, draws = (1 - q) * returns + q * searched, np.repeat(samples.draws[:, None], num_steps + 1, axis=1)
+    values = (1 - q) * later.returns + q * later.search_values
+    draws, has_value = np.repeat(samples.draws[:, None], num_steps + 1, axis=1), later.is_known.copy()
 
     has_illegal = later.draws[:, num_steps] < illegal_share
     illegal_steps = np.floor(later.draws[:, num_steps + 1] * num_steps).astype(np.int64)
@@ -77,11 +79,12 @@ def make_unrolled_batch(game: Game, samples: Samples, *, search_value_weight: fl
         is_real[sample, after] = False
         # The next mover has won.
         values[sample, after] = np.where((steps[after] - step) % 2, 1.0, -1.0)
-        draws[sample, after] = 0.0
-    policies = _interleaved(samples.policies, later.policies, num_steps, keeps=is_real)
+        draws[sample, after], has_value[sample, after] = 0.0, True
+    policies = _kept(later.policies, is_real.ravel())
     targets = {
         "value": values.astype(np.float32).ravel(),
         "draws": draws.astype(np.float32).ravel(),
+        "has_value": has_value.astype(np.float32).ravel(),
         "moves": moves.astype(np.float32).ravel(),
         "is_real": is_real.astype(np.float32).ravel(),
     }
@@ -126,17 +129,10 @@ def _places(leaves: Leaves, rows: NDArray[np.int64], actions: NDArray[np.uint16]
     return leaves.logit_actions[np.searchsorted(legal, rows * NUM_NUMBERS + actions)].astype(np.int64)
 
 
-def _interleaved(first: Policies, later: Policies, num_steps: int, *, keeps: NDArray[np.bool_]) -> Policies:
-    """The policies of all rows, [B * (K + 1)]: of each sample its own, then those of its later steps; where `keeps`."""
-    size = len(first.offsets) - 1
-    starts = np.column_stack([first.offsets[:-1], len(first.actions) + later.offsets[:-1].reshape(size, num_steps)])
-    sizes = np.column_stack([np.diff(first.offsets), np.diff(later.offsets).reshape(size, num_steps)])
-    starts, sizes = starts.ravel(), np.where(keeps, sizes, 0).ravel()
+def _kept(policies: Policies, keeps: NDArray[np.bool_]) -> Policies:
+    """The policies with those emptied that are not kept."""
+    sizes = np.where(keeps, np.diff(policies.offsets), 0)
     offsets = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=offsets[1:])
-    chosen = np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1])
-    return Policies(
-        actions=np.concatenate([first.actions, later.actions])[chosen],
-        probabilities=np.concatenate([first.probabilities, later.probabilities])[chosen],
-        offsets=offsets,
-    )
+    chosen = np.repeat(policies.offsets[:-1] - offsets[:-1], sizes) + np.arange(offsets[-1])
+    return Policies(actions=policies.actions[chosen], probabilities=policies.probabilities[chosen], offsets=offsets)

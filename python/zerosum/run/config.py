@@ -632,12 +632,12 @@ def require_updatable(config: RunConfig) -> None:
 
 
 def require_muzero(config: RunConfig) -> None:
-    """Refuse a network that learns the rules without a search by them, and what such a run cannot have. Raises SettingsError."""
+    """Refuse what a run that learns the rules cannot have, and half of such a run. Raises SettingsError."""
     is_muzero, learns = config.network.kind == "muzero", config.search.rules == "learned"
     if is_muzero != learns:
         raise SettingsError(
-            f"network.kind is {config.network.kind!r} and search.rules is {config.search.rules!r}, but a network of kind"
-            " 'muzero' and learned rules need each other: --preset muzero sets both."
+            f"network.kind is {config.network.kind!r} and search.rules is {config.search.rules!r}, but a network of"
+            " kind 'muzero' and learned rules need each other: --preset muzero sets both."
         )
     refused = {
         "learner.mask_illegal": (config.learner.mask_illegal, "the policy must learn which moves are illegal"),

@@ -271,7 +271,14 @@ def draw_batch(window: ReplayWindow, game: Rules, config: RunConfig, *, targets:
     """
     seed, replay = config.training.seed, config.replay
     num_later = config.learner.unroll_steps if config.network.kind == "muzero" else 0
-    samples = window.sample(config.learner.batch_size, seed=seed, step=step, targets=targets, num_later=num_later)
+    samples = window.sample(
+        config.learner.batch_size,
+        seed=seed,
+        step=step,
+        targets=targets,
+        num_later=num_later,
+        earlier_share=config.learner.earlier_share,
+    )
     if replay.use_symmetries:
         samples = permuted(samples, game.spec.symmetries, seed=seed, step=step)
     if num_later:

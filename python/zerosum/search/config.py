@@ -164,8 +164,8 @@ class SearchConfig:
     )
     rules: Literal["known", "learned"] = setting(
         "known",
-        "'known', the game's own, or 'learned': below the root a MuZero network (network.kind 'muzero') takes their place"
-        " (docs/muzero.md)",
+        "'known', the game's own, or 'learned': below the root a MuZero network (network.kind 'muzero') takes their"
+        " place (docs/muzero.md)",
     )
     memory_mib: int = setting(
         2048,
