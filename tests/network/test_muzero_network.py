@@ -66,6 +66,14 @@ def test_moves_lead_to_different_states(name: str) -> None:
     assert distances.min() > 1e-4
 
 
+def test_its_settings_change_it() -> None:
+    shape = NetworkShape.of(make("connect4").spec)
+    blocks = weight_shapes(NetworkConfig(kind="muzero", dynamics_blocks=3), shape)
+    assert "dynamics.blocks.2.first.weight" in blocks
+    assert "dynamics.blocks.2.first.weight" not in weight_shapes(NetworkConfig(kind="muzero"), shape)
+    assert not any(".norm." in name for name in blocks)
+
+
 def test_equal_seeds_have_equal_weights() -> None:
     shape = NetworkShape.of(make("connect4").spec)
     one, same, other = (initial_weights(SMALL, shape, seed=seed) for seed in (1, 1, 2))

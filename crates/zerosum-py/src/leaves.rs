@@ -37,7 +37,7 @@ pub struct Leaves {
     /// The key of these leaves for `Search.apply`; None if no search waits for them.
     #[pyo3(get)]
     ticket: Option<u64>,
-    /// A dictionary of the search that asked, in which an evaluator keeps its hidden states; None outside a search.
+    /// A dictionary of the search that asked, for an evaluator's hidden states; None outside a search.
     #[pyo3(get)]
     memory: Option<Py<PyDict>>,
     is_python: bool,

@@ -32,7 +32,7 @@ from zerosum.base.settings import (
 )
 from zerosum.cluster import ClusterConfig
 from zerosum.evaluators.backends import Backend, EvaluatorConfig, Precision
-from zerosum.games import Rules, make
+from zerosum.games import Rules, make, measure_game
 from zerosum.games.permission import allow_program
 from zerosum.games.python_game import split_name
 from zerosum.games.rules import is_game_name, with_usual_encoding
@@ -445,6 +445,11 @@ def _new_config(
             " leave it false."
         )
     require_pieces(config, game)
+    if config.network.kind == "muzero" and not measure_game(game).takes_turns:
+        raise SettingsError(
+            f"network.kind is 'muzero', but in {game.spec.full_name} a side may move twice in a row, and the search by"
+            " learned rules supposes that sides move in turn: learn it with network.kind 'residual'."
+        )
     return config
 
 

@@ -28,7 +28,7 @@ impl<G: Game> Search<G> {
             let first = leaves.len();
             self.collect(leaves, &mut paths, max_leaves, max_settled);
             match &self.pool {
-                _ if self.config.learned_rules => {}
+                _ if self.config.learns_rules() => {}
                 Some(pool) => leaves.complete_by(pool, &self.game),
                 None => leaves.complete(&self.game),
             }

@@ -46,7 +46,7 @@ use crate::pool::Pool;
 use crate::proof::{Forced, Prover};
 use batch::{Batch, Paths};
 use cache::Cache;
-pub use config::{MoveChoice, PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
+pub use config::{MoveChoice, PolicyTarget, RootSelection, Rules, SearchConfig, UnvisitedValue};
 pub use evaluations::Evaluations;
 use hidden::Slots;
 pub use hidden::{HiddenMove, NO_SLOT};
@@ -117,7 +117,7 @@ impl<G: Game> Search<G> {
         }
         config.check_learned_rules()?;
         let root = Position::initial(&*game);
-        let has_logit_places = config.learned_rules && has_logit_places(&*game, &root);
+        let has_logit_places = config.learns_rules() && has_logit_places(&*game, &root);
         Ok(Self {
             exploration: ExplorationTable::new(config),
             trees: (0..num_trees).map(|_| Tree::new(root.clone(), max_bytes, config.has_details())).collect(),
@@ -168,7 +168,7 @@ impl<G: Game> Search<G> {
     /// # Errors
     /// If the tree does not exist or has leaves in flight, or the action is illegal.
     pub fn advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), UsageError> {
-        let (game, keep) = (Arc::clone(&self.game), keep && !self.config.learned_rules);
+        let (game, keep) = (Arc::clone(&self.game), keep && !self.config.learns_rules());
         let tree_mut = self.idle_tree(tree)?;
         if !tree_mut.has_root_action(action) && !tree_mut.position().legal_actions(&*game, true).contains(&action) {
             let legal = tree_mut.position().legal_actions(&*game, true);
@@ -238,7 +238,7 @@ impl<G: Game> Search<G> {
     /// If the tree does not exist, or the rules are learned: then there are none to search by.
     pub fn prove(&mut self, tree: usize, max_nodes: u64, max_edges: u64) -> Result<u64, UsageError> {
         let (game, config) = (Arc::clone(&self.game), self.config);
-        if config.learned_rules {
+        if config.learns_rules() {
             return Err(UsageError("a search by learned rules proves nothing: it does not know the rules".into()));
         }
         let tree_mut = self.tree(tree)?;
@@ -291,7 +291,7 @@ impl<G: Game> Search<G> {
     /// A tree's line of best play, as far as it was searched, from the best move or from the given one.
     pub fn best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action> {
         let line = self.trees[tree].best_line(&self.config, first);
-        if self.config.learned_rules { self.legal_part(tree, &line) } else { line }
+        if self.config.learns_rules() { self.legal_part(tree, &line) } else { line }
     }
 
     /// The beginning of a line of hidden states that the rules allow, as the actions that they have in their positions.

@@ -68,7 +68,7 @@ impl<G: Game> Tree<G> {
                     self.num_collisions += 1;
                     return Descent::Collision;
                 }
-                NodeKind::Fresh if config.learned_rules => {
+                NodeKind::Fresh if config.learns_rules() => {
                     let question = self.hidden_question(game, slots);
                     self.enter_flight();
                     ask(question);
@@ -90,7 +90,7 @@ impl<G: Game> Tree<G> {
                     ask(Question::Position(position, NO_SLOT));
                     return Descent::Leaf;
                 }
-                NodeKind::Evaluated if config.learned_rules => {
+                NodeKind::Evaluated if config.learns_rules() => {
                     self.actions.clear();
                     self.actions.extend(0..=(game.spec().num_actions() - 1) as Action);
                     self.arena.list(id, &self.actions);
@@ -150,10 +150,8 @@ impl<G: Game> Tree<G> {
         let player = self.arena.nodes[parent].player.opponent();
         self.arena.nodes[id].player = player;
         let last = *self.line.last().expect("a move led here");
-        let action = match parent == ROOT as usize {
-            true => self.root_places[id - self.arena.nodes[parent].first_child as usize],
-            false => last,
-        };
+        let is_root = parent == ROOT as usize;
+        let action = if is_root { self.root_places[id - self.arena.nodes[parent].first_child as usize] } else { last };
         Question::Move(HiddenMove { parent: self.arena.details[parent].slot, action, slot }, player)
     }
 }
