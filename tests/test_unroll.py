@@ -176,6 +176,18 @@ def test_one_batch_is_learned_by_heart() -> None:
     assert last["later_value_loss"] < 0.3 * first["later_value_loss"]
 
 
+def test_every_setting_acts() -> None:
+    weights = []
+    for config in (PLAIN, replace(PLAIN, consistency_weight=1.0), replace(PLAIN, unroll_steps=1)):
+        learner = learner_of(config)
+        batch = batch_with_targets(learner, 12)
+        for _ in range(3):
+            learner.step(batch, progress=0.0)
+        weights.append(learner.weights()["dynamics.stem.weight"])
+    assert not np.array_equal(weights[0], weights[1])
+    assert not np.array_equal(weights[0], weights[2])
+
+
 def test_slices_of_a_batch_have_the_gradient_of_the_whole() -> None:
     whole, sliced = learner_of(), learner_of()
     batch = batch_with_targets(whole, 12)
