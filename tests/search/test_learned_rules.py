@@ -183,6 +183,12 @@ def test_what_needs_the_rules_is_refused(changes: dict[str, Any], words: str) ->
         replace(LEARNED, **changes)
 
 
+def test_proofs_are_for_known_rules() -> None:
+    assert LEARNED.proving(proof_nodes=9) == LEARNED
+    proving = replace(SearchConfig(), exact_bounds=False).proving(proof_nodes=9)
+    assert (proving.exact_bounds, proving.proof_nodes) == (True, 9)
+
+
 def test_evaluators_of_positions_refuse_hidden_states() -> None:
     search = new_search(make("tictactoe"), LEARNED)
     search.begin(0, 3)

@@ -190,6 +190,10 @@ class SearchConfig:
         if self.rules == "learned":
             refuse_with_learned_rules(self)
 
+    def proving(self, *, proof_nodes: int) -> SearchConfig:
+        """The settings with exact bounds and so many nodes of proofs; the same ones if the rules are learned."""
+        return self if self.rules == "learned" else replace(self, exact_bounds=True, proof_nodes=proof_nodes)
+
     @property
     def has_root_noise(self) -> bool:
         """Whether noise changes anything in a search that asks for it: a Gumbel root has its own."""
