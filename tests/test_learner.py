@@ -362,8 +362,9 @@ def test_a_long_gradient_is_shortened_with_adams_decay_in_it() -> None:
 
 # ---- settings
 
-# Who draws the batches obeys these two: `zerosum.run.training`.
-OBEYED_BY_THE_RUN = {"batch_size", "samples_per_position"}
+# Who draws the batches obeys these: `zerosum.run.training`.
+OBEYED_BY_THE_RUN = {"batch_size", "samples_per_position", "illegal_share", "earlier_share"}
+OF_LEARNED_RULES = {"unroll_steps", "consistency_weight"}  # test_unroll.py
 ABOUT_SPEED = {"num_threads", "num_devices"}
 SETTINGS = [
     ({}, {"optimizer": "sgd"}),
@@ -401,7 +402,9 @@ def test_every_setting_acts(base: dict[str, Any], change: dict[str, Any]) -> Non
 
 def test_no_setting_is_forgotten() -> None:
     names = {field.name for field in dataclasses.fields(LearnerConfig)}
-    assert names == OBEYED_BY_THE_RUN | ABOUT_SPEED | {name for _, change in SETTINGS for name in change}
+    assert names == OBEYED_BY_THE_RUN | OF_LEARNED_RULES | ABOUT_SPEED | {
+        name for _, change in SETTINGS for name in change
+    }
 
 
 def test_the_learner_takes_as_many_threads_as_set() -> None:

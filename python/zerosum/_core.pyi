@@ -543,6 +543,9 @@ class Leaves:
     def ticket(self) -> int | None:
         """The key of these leaves for `Search.apply`; None if no search waits for them."""
     @property
+    def memory(self) -> dict[Any, Any] | None:
+        """A dictionary of the search that asked, for an evaluator's hidden states; None outside a search."""
+    @property
     def budget_spent(self) -> bool:
         """True if `Search.gather` stopped because its budget was spent: it may be called again at once.
 
@@ -569,6 +572,12 @@ class Leaves:
     @property
     def legal_offsets(self) -> NDArray[np.int64]:
         """[B + 1], position b's are legal_actions[legal_offsets[b]:legal_offsets[b + 1]]."""
+    def hidden(self) -> tuple[NDArray[np.uint32], NDArray[np.uint16], NDArray[np.uint32]] | None:
+        """The hidden states of leaves whose search has learned rules; None where the rules are known.
+
+        Three arrays [B]: the slot of the hidden state that a leaf starts from, 0 for a root, whose position is in the
+        planes; the move from there, by the place of its logit; and the slot of the hidden state to come.
+        """
     def planes(self) -> NDArray[np.float32]:
         """[B, C, H, W], expanded, in channel order."""
     def write_planes(self, out: NDArray[np.float32]) -> None:

@@ -173,13 +173,15 @@ def test_every_setting_changes_the_network():
         "value_head": "scalar",
         "ownership_head": True,
     }
-    # A module is a network of its own (test_own_network.py), as is an updatable network (test_updatable.py).
+    # A module is a network of its own (test_own_network.py), as are an updatable network (test_updatable.py) and one
+    # that learns the rules (test_muzero_network.py).
     assert changes.keys() == {field.name for field in dataclasses.fields(NetworkConfig)} - {
         "module",
         "module_weights",
         "kind",
         "updatable_units",
         "opponent_view",
+        "dynamics_blocks",
     }
     for name, value in changes.items():
         base = PLANES if name in ("policy_kernel", "policy_out_kernel", "policy_out_norm") else SMALL

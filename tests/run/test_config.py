@@ -223,9 +223,10 @@ def test_larger_games_get_larger_networks() -> None:
 
 
 PRESETS_AND_GAMES = [
-    *((name, name) for name in preset_names() if name not in ("paper", "stanford", "alphago-zero", "nnue")),
+    *((name, name) for name in preset_names() if name not in ("paper", "stanford", "alphago-zero", "nnue", "muzero")),
     ("stanford", "chess"),
     *(("nnue", name) for name in ("chess", "go9", "breakthrough")),
+    *(("muzero", name) for name in ("tictactoe", "connect4", "go9", "chess", "breakthrough")),
     ("alphago-zero", "go19"),
     ("alphago-zero", "connect4"),
     *(("paper", name) for name in ("chess", "shogi", "go19", "connect4")),

@@ -10,6 +10,7 @@ use crate::interrupt::InterruptCheck;
 use crate::player::{Player, ValueForFirst, ValueForMover};
 use crate::pool::{LEAVES_PER_PART, Pool, Work};
 use crate::random::RandomStream;
+use crate::search::{HiddenMove, NO_SLOT};
 use crate::updatable::{Accumulators, Network};
 
 /// B positions as an evaluator takes them. Immutable once they have left the search. All but the positions themselves are
@@ -48,6 +49,8 @@ pub struct LeafArrays {
     /// Empty if the logits have the actions' own numbers.
     logit_actions: Vec<Action>,
     legal_offsets: Vec<i64>,
+    /// A leaf's hidden states, where the rules are learned; else empty.
+    hidden: Vec<HiddenMove>,
     budget_spent: bool,
     num_bit_planes: usize,
     num_constant_planes: usize,
@@ -87,6 +90,38 @@ impl<G: Game> Leaves<G> {
         self.arrays.players.push(game.player(&position.state));
         self.arrays.trees.push(tree);
         self.positions.push(position);
+    }
+
+    /// Adds the root of a search by learned rules, whose hidden state belongs into `slot`.
+    pub(crate) fn push_root(&mut self, game: &G, tree: u32, position: &Position<G::State>, slot: u32) {
+        self.arrays.trees.push(tree);
+        self.arrays.players.push(game.player(&position.state));
+        self.arrays.complete(game, std::slice::from_ref(position));
+        self.arrays.hidden.push(HiddenMove { parent: NO_SLOT, action: 0, slot });
+    }
+
+    /// Adds a move from a hidden state, after which `player` is to move. Its planes are zeros, and all actions count as legal;
+    /// `has_logit_places` is whether the game tells the places of their logits.
+    pub(crate) fn push_move(
+        &mut self,
+        spec: &GameSpec,
+        tree: u32,
+        hidden: HiddenMove,
+        player: Player,
+        has_logit_places: bool,
+    ) {
+        let arrays = &mut self.arrays;
+        arrays.trees.push(tree);
+        arrays.players.push(player);
+        arrays.packed_planes.resize(arrays.packed_planes.len() + arrays.num_bit_planes * arrays.bytes_per_plane, 0);
+        arrays.constant_planes.resize(arrays.constant_planes.len() + arrays.num_constant_planes, 0.0);
+        let actions = 0..=(spec.num_actions() - 1) as Action;
+        if has_logit_places {
+            arrays.logit_actions.extend(actions.clone());
+        }
+        arrays.legal_actions.extend(actions);
+        arrays.legal_offsets.push(arrays.legal_actions.len() as i64);
+        arrays.hidden.push(hidden);
     }
 
     /// Encodes the positions that were added, and writes their legal actions. At a soft ending these are the actions that lead
@@ -220,6 +255,7 @@ impl LeafArrays {
             legal_actions: Vec::new(),
             logit_actions: Vec::new(),
             legal_offsets: vec![0],
+            hidden: Vec::new(),
             budget_spent: false,
             num_bit_planes: spec.num_planes(PlaneKind::Bits),
             num_constant_planes: spec.num_planes(PlaneKind::Constant),
@@ -269,6 +305,11 @@ impl LeafArrays {
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.trees.is_empty()
+    }
+
+    /// For each leaf its hidden states, where a search has learned rules; else empty. Of such leaves only roots have positions.
+    pub fn hidden(&self) -> &[HiddenMove] {
+        &self.hidden
     }
 
     /// True if the search stopped because its budget of simulations without a question was spent.
@@ -430,6 +471,7 @@ impl LeafArrays {
     fn truncate(&mut self, num_leaves: usize) {
         self.trees.truncate(num_leaves);
         self.players.truncate(num_leaves);
+        self.hidden.truncate(num_leaves);
         self.packed_planes.truncate(num_leaves * self.num_bit_planes * self.bytes_per_plane);
         self.constant_planes.truncate(num_leaves * self.num_constant_planes);
         self.legal_offsets.truncate(num_leaves + 1);

@@ -77,6 +77,7 @@ impl UpdatableNetwork {
     ///
     /// Raises GameError if the network is of another game.
     fn evaluations<'py>(&self, py: Python<'py>, leaves: &Leaves) -> PyResult<Bound<'py, PyArray1<i32>>> {
+        leaves.require_positions()?;
         let found = catch(|| leaves.inner.evaluations(&self.inner))?;
         Ok(found.map_err(|error| game_error(py, error.0))?.into_pyarray(py))
     }

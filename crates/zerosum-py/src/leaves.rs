@@ -8,6 +8,7 @@ use numpy::{
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use zerosum_core::erased::AnyLeaves;
 use zerosum_core::leaves::{InputBuffers, LogitLayout};
 
@@ -36,16 +37,30 @@ pub struct Leaves {
     /// The key of these leaves for `Search.apply`; None if no search waits for them.
     #[pyo3(get)]
     ticket: Option<u64>,
+    /// A dictionary of the search that asked, for an evaluator's hidden states; None outside a search.
+    #[pyo3(get)]
+    memory: Option<Py<PyDict>>,
     is_python: bool,
 }
 
 impl Leaves {
     pub fn outside_search(inner: Arc<dyn AnyLeaves>, is_python: bool) -> Self {
-        Self { inner, ticket: None, is_python }
+        Self { inner, ticket: None, memory: None, is_python }
     }
 
-    pub fn of_search(inner: Arc<dyn AnyLeaves>, is_python: bool) -> Self {
-        Self { ticket: Some(inner.arrays().ticket()), inner, is_python }
+    pub fn of_search(inner: Arc<dyn AnyLeaves>, memory: Py<PyDict>, is_python: bool) -> Self {
+        Self { ticket: Some(inner.arrays().ticket()), inner, memory: Some(memory), is_python }
+    }
+
+    /// Refuses leaves of a search by learned rules: only their roots have positions.
+    pub fn require_positions(&self) -> PyResult<()> {
+        if self.inner.arrays().hidden().is_empty() {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(
+            "these leaves are of a search by learned rules (search.rules), whose moves have hidden states in the place of \
+             positions: only the evaluator of a MuZero network (network.kind 'muzero') answers them",
+        ))
     }
 }
 
@@ -109,8 +124,28 @@ impl Leaves {
         PyArray1::from_slice(py, self.inner.arrays().legal_offsets())
     }
 
+    /// The hidden states of leaves whose search has learned rules; None where the rules are known.
+    ///
+    /// Three arrays [B]: the slot of the hidden state that a leaf starts from, 0 for a root, whose position is in the
+    /// planes; the move from there, by the place of its logit; and the slot of the hidden state to come.
+    #[allow(clippy::type_complexity)] // three arrays, as the stub names them
+    fn hidden<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Option<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u16>>, Bound<'py, PyArray1<u32>>)> {
+        let hidden = self.inner.arrays().hidden();
+        if hidden.is_empty() {
+            return None;
+        }
+        let parents: Vec<u32> = hidden.iter().map(|leaf| leaf.parent).collect();
+        let actions: Vec<u16> = hidden.iter().map(|leaf| leaf.action).collect();
+        let slots: Vec<u32> = hidden.iter().map(|leaf| leaf.slot).collect();
+        Some((parents.into_pyarray(py), actions.into_pyarray(py), slots.into_pyarray(py)))
+    }
+
     /// [B, C, H, W], expanded, in channel order.
     fn planes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray4<f32>>> {
+        self.require_positions()?;
         let spec = self.inner.spec();
         let (height, width) = spec.board_shape();
         expand(py, &*self.inner).reshape([self.__len__(), spec.planes().len(), height, width])
@@ -118,6 +153,7 @@ impl Leaves {
 
     /// Expand into the first B rows of a C-contiguous `out` [>= B, C, H, W]; further rows stay as they are.
     fn write_planes(&self, py: Python<'_>, mut out: PyReadwriteArray4<'_, f32>) -> PyResult<()> {
+        self.require_positions()?;
         let spec = self.inner.spec();
         let (height, width) = spec.board_shape();
         let shape = out.shape().to_vec();
@@ -152,6 +188,7 @@ impl Leaves {
         place_of_action: PyReadonlyArray1<'_, i32>,
         row_width: usize,
     ) -> PyResult<()> {
+        self.require_positions()?;
         if start > stop || stop > self.__len__() {
             let message = format!("positions {start} to {stop} of {}", self.__len__());
             return Err(PyValueError::new_err(message));
@@ -204,6 +241,7 @@ impl Leaves {
         num_rollouts: u32,
         seed: u64,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        self.require_positions()?;
         let roll = || catch(|| self.inner.rollout_values(num_rollouts, seed, &check_signals));
         let values = if self.is_python { roll() } else { py.detach(roll) }?;
         Ok(values.into_pyarray(py))
@@ -213,11 +251,13 @@ impl Leaves {
     ///
     /// A `DeepeningSearch` with a `disturbance` adds the same numbers, times the disturbance.
     fn disturbances<'py>(&self, py: Python<'py>, seed: u64) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        self.require_positions()?;
         Ok(catch(|| self.inner.disturbances(seed))?.into_pyarray(py))
     }
 
     /// [B], `Game.material` for the player to move.
     fn material<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        self.require_positions()?;
         let count = || catch(|| self.inner.material());
         let material = if self.is_python { count() } else { py.detach(count) }?;
         Ok(material.into_pyarray(py))
@@ -235,6 +275,7 @@ impl Leaves {
         actions: PyReadonlyArray1<'py, u16>,
         offsets: PyReadonlyArray1<'py, i64>,
     ) -> PyResult<Option<Bound<'py, PyArray2<i8>>>> {
+        self.require_positions()?;
         // Copies: other threads may write to the arrays once the interpreter lock is released.
         let (actions, offsets) = (actions.as_slice()?.to_vec(), offsets.as_slice()?.to_vec());
         let follow = || catch(|| self.inner.owners_after(&actions, &offsets));

@@ -6,6 +6,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
+use pyo3::types::PyDict;
 use zerosum_core::erased::AnySearch;
 use zerosum_core::game::Action;
 use zerosum_core::proof::Forced;
@@ -38,6 +39,8 @@ pub struct Search {
     end: OnceLock<&'static str>,
     /// Memory for the arguments of `apply`, kept to spare the allocation.
     copies: Mutex<Vec<Vec<f32>>>,
+    /// What evaluators remember of this search.
+    memory: Py<PyDict>,
     /// For each tree, the moves that led to its root.
     lines: Mutex<Vec<LineOfPlay>>,
 }
@@ -114,14 +117,21 @@ impl Search {
 impl Search {
     #[new]
     #[pyo3(signature = (game, config, num_trees, *, noise_alpha))]
-    fn new(game: Py<Game>, config: &Bound<'_, PyAny>, num_trees: usize, noise_alpha: f32) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        game: Py<Game>,
+        config: &Bound<'_, PyAny>,
+        num_trees: usize,
+        noise_alpha: f32,
+    ) -> PyResult<Self> {
         let mut config = config.extract::<Settings>()?.config(noise_alpha)?;
         if game.get().is_python {
             config.threads = 1; // only the one that asks has the interpreter's lock
         }
         let inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(value_error)?;
         let lines = Mutex::new(vec![game.get().initial_line(); num_trees]);
-        Ok(Self { game, inner: Mutex::new(inner), end: OnceLock::new(), copies: Mutex::default(), lines })
+        let (inner, memory) = (Mutex::new(inner), PyDict::new(py).unbind());
+        Ok(Self { game, inner, end: OnceLock::new(), copies: Mutex::default(), memory, lines })
     }
 
     #[getter]
@@ -172,7 +182,7 @@ impl Search {
         let max_settled =
             max_settled.unwrap_or(if game.is_python { MAX_SETTLED_NODES_PYTHON } else { MAX_SETTLED_NODES });
         let leaves = self.run(py, |search| search.gather(max_leaves, max_settled))?;
-        Ok(Leaves::of_search(leaves, game.is_python))
+        Ok(Leaves::of_search(leaves, self.memory.clone_ref(py), game.is_python))
     }
 
     /// Back up the evaluations of the leaves with this ticket.

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zerosum_core::search::{MoveChoice, PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
+use zerosum_core::search::{MoveChoice, PolicyTarget, RootSelection, Rules, SearchConfig, UnvisitedValue};
 
 fn unknown_word(name: &str, word: &str, known: &str) -> PyErr {
     PyValueError::new_err(format!("{name} is {word:?}, expected {known}"))
@@ -34,6 +34,7 @@ pub struct Settings {
     collision_share: f32,
     threads: u16,
     cache_positions: u32,
+    rules: String,
     memory_mib: u32,
 }
 
@@ -81,6 +82,11 @@ impl Settings {
             collision_share: self.collision_share,
             threads: self.threads,
             cache_positions: self.cache_positions,
+            rules: match self.rules.as_str() {
+                "known" => Rules::Known,
+                "learned" => Rules::Learned,
+                other => return Err(unknown_word("rules", other, "known or learned")),
+            },
             memory_mib: self.memory_mib,
         })
     }

@@ -10,6 +10,7 @@ from zerosum.base.errors import SettingsError
 from zerosum.base.settings import require_known
 from zerosum.evaluators.device import uses_gpu
 from zerosum.evaluators.evaluator import NetworkEvaluator
+from zerosum.evaluators.muzero import MuZeroEvaluator
 from zerosum.evaluators.openvino import PRECISIONS as OPENVINO_PRECISIONS
 from zerosum.evaluators.openvino import OpenVinoEvaluator, fast_precision
 from zerosum.evaluators.own_module import OwnModuleEvaluator
@@ -93,6 +94,8 @@ def make_evaluator(
         if game is None:
             raise SettingsError("an updatable network needs its game to evaluate positions: give it.")
         return UpdatableEvaluator(checkpoint, game)
+    if checkpoint.info.network.kind == "muzero":
+        return _muzero_evaluator(checkpoint, config)
     evaluator = _network_evaluator(checkpoint, config, num_threads=num_threads, batch_size=batch_size)
     if config.symmetry_seed is None:
         return evaluator
@@ -101,6 +104,19 @@ def make_evaluator(
     if len(symmetries) == 1:
         return evaluator
     return SymmetricEvaluator(evaluator, symmetries, seed=config.symmetry_seed, step=checkpoint.info.step)
+
+
+def _muzero_evaluator(checkpoint: Checkpoint, config: EvaluatorConfig) -> NetworkEvaluator:
+    """Raises SettingsError for what a search by learned rules does not have."""
+    require_known("backend of a MuZero network", config.backend, ("auto", "torch"))
+    require_known("precision of a MuZero network", config.precision, ("auto", "fast", "f32"))
+    if config.symmetry_seed is not None:
+        raise SettingsError(
+            "training.leaf_symmetries is true, but leaves of a MuZero network are hidden states, which no symmetry"
+            " turns: leave it false."
+        )
+    device = config.device
+    return MuZeroEvaluator(checkpoint, device=device.partition(",")[0] if device.startswith("cuda:") else device)
 
 
 def _network_evaluator(

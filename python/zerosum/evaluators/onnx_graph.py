@@ -51,6 +51,11 @@ def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
         raise SettingsError("ONNX is not installed: 'pip install onnx'.")
     from onnx import TensorProto, helper
 
+    if checkpoint.info.network.kind == "muzero":
+        raise SettingsError(
+            "a MuZero network is three networks, which ONNX models of zerosum do not have: `zerosum export` is for"
+            " networks of other kinds."
+        )
     if checkpoint.info.network.module or checkpoint.info.network.kind == "updatable":
         return _exported_by_torch(checkpoint)
     info, operations = checkpoint.info, _Operations()

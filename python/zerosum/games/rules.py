@@ -409,6 +409,8 @@ class GameSize:
     """Mean number of legal actions."""
     plies: float
     """Mean length of a game."""
+    takes_turns: bool = True
+    """Whether no side moved twice in a row."""
 
 
 @functools.lru_cache(maxsize=32)
@@ -421,10 +423,12 @@ def measure_game(game: Rules, *, num_games: int = 50, seed: int = 0) -> GameSize
     require_a_move(game)
     generator = random.Random(seed)
     num_legal = num_plies = 0
+    takes_turns = True
     for _ in range(num_games):
-        state = game.initial_state()
+        state, before = game.initial_state(), -1
         while legal := game.legal_actions(state):
             num_legal += len(legal)
             num_plies += 1
-            state = game.play(state, generator.choice(legal))
-    return GameSize(legal_actions=num_legal / num_plies, plies=num_plies / num_games)
+            takes_turns &= (player := game.player(state)) != before
+            state, before = game.play(state, generator.choice(legal)), player
+    return GameSize(legal_actions=num_legal / num_plies, plies=num_plies / num_games, takes_turns=takes_turns)

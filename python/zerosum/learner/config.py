@@ -8,6 +8,7 @@ from typing import Literal
 
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
+from zerosum.learner.unroll import TARGETS
 from zerosum.network import NetworkConfig
 
 
@@ -63,6 +64,30 @@ class LearnerConfig:
         "weight of the ownership loss, for a network with the ownership head (KataGo: 1.5)",
         low=0.001,
         high=100.0,
+    )
+    unroll_steps: int = setting(
+        5, "K, moves over which a 'muzero' network (network.kind) is unrolled (paper: 5)", low=1, high=64
+    )
+    consistency_weight: float = setting(
+        0.0,
+        "weight of the mean squared difference of a 'muzero' network's hidden states after moves and those of the real"
+        " positions (docs/muzero.md); 0 for none (paper: 0)",
+        low=0.0,
+        high=1000.0,
+    )
+    illegal_share: float = setting(
+        0.0,
+        "share of a 'muzero' network's samples in which a random illegal move is made, after which its side has lost:"
+        " so the search learns what it must not do (docs/muzero.md; paper: 0)",
+        low=0.0,
+        high=1.0,
+    )
+    earlier_share: float = setting(
+        0.0,
+        "share of a 'muzero' network's samples that begin up to unroll_steps plies before the drawn position: so it"
+        " learns what the random moves do with which games begin, which no search has chosen",
+        low=0.0,
+        high=1.0,
     )
     mask_illegal: bool = setting(True, "leave illegal moves out of the policy's softmax (not stated in the paper)")
     samples_per_position: float = setting(
@@ -137,4 +162,6 @@ def learning_rate(config: LearnerConfig, *, step: int, progress: float) -> float
 def batch_targets(config: LearnerConfig, network: NetworkConfig) -> frozenset[str]:
     """The targets that a batch needs for the losses of all heads of a network."""
     names = {name for head in network.heads for name in head.targets}
+    if network.kind == "muzero":
+        names |= TARGETS
     return frozenset(names - {"draws"} if config.draw_target == "value" else names)

@@ -30,6 +30,7 @@ from zerosum.learner.config import LearnerConfig, batch_targets, learning_rate
 from zerosum.learner.inputs import InputSender, StepInputs
 from zerosum.learner.report import DeviceMeans, StepReport
 from zerosum.learner.state import NUM_STEPS
+from zerosum.learner.unroll import measure_names, unrolled_loss
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.heads import Head
 from zerosum.replay import Batch
@@ -82,8 +83,12 @@ class Learner:
         self._forward: Any = self._network if num_parts == 1 else _data_parallel(self._network)
         self._sender = InputSender(self._device, self._targets, masks_illegal=config.mask_illegal)
         self._optimizer = self._make_optimizer()
+        self.rows_per_sample = 1
+        """Rows of a batch for a sample: its position, and the ones over which a network is unrolled."""
         self._measures = [f"{head.name}_loss" for head in self._heads]
         self._measures += [name for head in self._heads for name in head.measures]
+        if network.kind == "muzero":
+            self.rows_per_sample, self._measures = config.unroll_steps + 1, measure_names(self._heads)
         self._num_slices = 1  # of a batch for which the memory does not suffice
         self._stream: Any = None
         self._record: Record | None = None
@@ -195,7 +200,7 @@ class Learner:
                 if self._num_parts > 1 or not is_out_of_memory(error):
                     raise
             # Here the error has let go of the tensors.
-            self._slice_more(len(inputs))
+            self._slice_more(len(inputs) // self.rows_per_sample)
 
     def _slice_more(self, size: int) -> None:
         self._optimizer.zero_grad(set_to_none=True)
@@ -220,13 +225,17 @@ class Learner:
 
         self._optimizer.zero_grad(set_to_none=True)
         self._network.train()
-        size = len(inputs)
+        size = len(inputs) // self.rows_per_sample
         if self._num_slices == 1:
             means_M = self._backward(inputs, share=1.0)
         else:
             bounds = [size * number // self._num_slices for number in range(self._num_slices + 1)]
             slices = [(start, stop, (stop - start) / size) for start, stop in itertools.pairwise(bounds)]
-            means = [share * self._backward(inputs.part(start, stop), share=share) for start, stop, share in slices]
+            rows = self.rows_per_sample
+            means = [
+                share * self._backward(inputs.part(rows * start, rows * stop), share=share)
+                for start, stop, share in slices
+            ]
             means_M = torch.stack(means).sum(dim=0)
         if self._num_parts > 1:
             torch.distributed.all_reduce(means_M)
@@ -237,20 +246,41 @@ class Learner:
         """Add a share of the mean gradient of these samples. Returns their measures [M]."""
         import torch
 
+        from zerosum.network.muzero_module import MuZeroModule
+
+        if isinstance(self._network, MuZeroModule):
+            with self._autocast():
+                loss_B, measures = unrolled_loss(
+                    self._network,
+                    inputs,
+                    self._heads,
+                    {head.name: self._weight(head) for head in self._heads},
+                    num_steps=self.rows_per_sample - 1,
+                    consistency_weight=self.config.consistency_weight,
+                )
+        else:
+            loss_B, measures = self._loss(inputs)
+        loss = loss_B.mean() if share == 1 else share * loss_B.mean()
+        loss.backward()  # type: ignore[no-untyped-call]
+        with torch.no_grad():
+            # One tensor, because each copy from a GPU waits for it.
+            return torch.stack([measure_B.mean() for measure_B in measures])
+
+    def _loss(self, inputs: StepInputs) -> tuple[Tensor, list[Tensor]]:
+        """The loss [B], and the measures [B], of positions without their next ones."""
+        import torch
+
         targets = inputs.targets
         with self._autocast():
             output = self._forward(inputs.planes)
         logits = {head.name: output.logits[head.name].float() for head in self._heads}
         losses = {head.name: head.loss(logits[head.name], targets) for head in self._heads}
         loss_B = torch.stack([self._weight(head) * losses[head.name] for head in self._heads]).sum(dim=0)
-        loss = loss_B.mean() if share == 1 else share * loss_B.mean()
-        loss.backward()  # type: ignore[no-untyped-call]
         with torch.no_grad():
             measures = list(losses.values())
             for head in self._heads:
                 measures += [of(logits[head.name], targets) for of in head.measures.values()]
-            # One tensor, because each copy from a GPU waits for it.
-            return torch.stack([measure_B.mean() for measure_B in measures])
+        return loss_B, measures
 
     def _follow_gradient(self) -> None:
         self._limit_gradient()

@@ -25,10 +25,11 @@ _WEIGHT = re.compile(r"([\w.]+):((?:[1-9][0-9]{0,6}(?:x[1-9][0-9]{0,6}){0,7})?)"
 class NetworkConfig:
     """The size of the network. The paper's: 19 blocks, 256 filters, policy 2 (Go), value 1, hidden 256, scalar."""
 
-    kind: Literal["residual", "updatable"] = setting(
+    kind: Literal["residual", "updatable", "muzero"] = setting(
         "residual",
-        "'residual', a residual tower for tree search (the paper), or 'updatable', a small, efficiently updatable"
-        " network for alpha-beta search, which has none of the settings below but the next two (docs/alpha-beta.md)",
+        "'residual', a residual tower for tree search (the paper); 'updatable', a small, efficiently updatable"
+        " network for alpha-beta search, which has none of the settings below but the next two (docs/alpha-beta.md);"
+        " 'muzero', a network that learns the rules too, for search.rules 'learned' (docs/muzero.md)",
     )
     updatable_units: int = setting(
         64, "units of each side's accumulator of an updatable network, a multiple of 16", low=16, high=1024
@@ -42,6 +43,9 @@ class NetworkConfig:
         5, "residual blocks of two 3x3 convolutions; 0 leaves the stem and the heads", low=0, high=200
     )
     num_filters: int = setting(64, "filters of the stem and of every block", low=1, high=1024)
+    dynamics_blocks: int = setting(
+        2, "residual blocks of the dynamics of a 'muzero' network (paper: as many as num_blocks)", low=0, high=200
+    )
     pooling_interval: int = setting(
         0,
         "n for global pooling in every n-th block, which lets a filter depend on the whole board at once; 0 for none"
@@ -107,6 +111,11 @@ class NetworkConfig:
             raise SettingsError(
                 "network.kind is 'updatable', a network whose only output is the value: leave out network.module and"
                 " network.ownership_head."
+            )
+        if self.kind == "muzero" and (self.module or self.ownership_head or self.policy_out_norm):
+            raise SettingsError(
+                "network.kind is 'muzero', a network without norms whose heads are the policy and the value: leave out"
+                " network.module, network.ownership_head and network.policy_out_norm."
             )
         if self.module:
             if self.ownership_head:

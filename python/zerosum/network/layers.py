@@ -94,9 +94,14 @@ def connect(
     """
     if isinstance(config, KatagoConfig):
         return connect_katago(layers, planes, config, shape, heads)
+    x = layers.relu(layers.conv_norm(planes, "stem", config.num_filters, 3))
+    return connect_heads(layers, connect_blocks(layers, x, config, config.num_blocks), config, shape, heads)
+
+
+def connect_blocks(layers: Layers[NodeT], x: NodeT, config: NetworkConfig, num_blocks: int) -> NodeT:
+    """[B, F, H, W] through residual blocks, to the same shape."""
     relu = layers.relu
-    x = relu(layers.conv_norm(planes, "stem", config.num_filters, 3))
-    for block in range(config.num_blocks):
+    for block in range(num_blocks):
         y = layers.conv_norm(x, f"blocks.{block}.first", config.num_filters, 3)
         if config.pools(block):
             y = _pooled(layers, y, f"blocks.{block}", config.num_filters)
@@ -104,6 +109,13 @@ def connect(
         if config.squeeze_units:
             y = _excited(layers, y, f"blocks.{block}", config)
         x = relu(layers.add(y, x))
+    return x
+
+
+def connect_heads(
+    layers: Layers[NodeT], x: NodeT, config: NetworkConfig, shape: NetworkShape, heads: Iterable[Head]
+) -> dict[str, NodeT]:
+    """The logits of each head from [B, F, H, W], by their names, in their order. Raises SettingsError as `connect`."""
     return {head.name: _logits(layers, x, head, config, shape) for head in heads}
 
 

@@ -18,6 +18,7 @@ from zerosum.base.errors import GameError, SettingsError, command_text
 from zerosum.games.permission import is_allowed
 from zerosum.games.python_game import made
 from zerosum.network.config import NetworkConfig, NetworkShape, module_class, module_path, shapes_text
+from zerosum.network.muzero_module import MuZeroModule
 from zerosum.network.residual_tower import NetworkOutput, ResidualTower
 from zerosum.network.updatable_module import UpdatableModule
 from zerosum.network.weights import Weights
@@ -84,10 +85,12 @@ class OwnNetwork(nn.Module):
 
 def network_module(
     config: NetworkConfig, shape: NetworkShape, weights: Weights
-) -> ResidualTower | OwnNetwork | UpdatableModule:
-    """The network in PyTorch: the residual tower, the updatable network, or the module of the setting."""
+) -> ResidualTower | OwnNetwork | UpdatableModule | MuZeroModule:
+    """The network in PyTorch: the residual tower, a network of another kind, or the module of the setting."""
     if config.kind == "updatable":
         return UpdatableModule(config, shape, weights)
+    if config.kind == "muzero":
+        return MuZeroModule(config, shape, weights)
     return OwnNetwork(config, shape, weights) if config.module else ResidualTower(config, shape, weights)
 
 

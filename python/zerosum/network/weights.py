@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from zerosum.network.config import NetworkConfig, NetworkShape, parse_shapes
 from zerosum.network.heads import Head
 from zerosum.network.layers import connect
+from zerosum.network.muzero import connect_all
 from zerosum.network.piece_planes import PiecePlanes
 
 Weights = Mapping[str, NDArray[np.float32]]
@@ -37,6 +38,10 @@ def weight_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tuple
     """
     if config.kind == "updatable":
         return updatable_shapes(config, shape)
+    if config.kind == "muzero":
+        layers = _WeightShapes()
+        connect_all(layers, config, shape)
+        return layers.shapes
     return parse_shapes(config.module_weights) if config.module else _shapes(config, shape, config.heads)
 
 
@@ -99,8 +104,9 @@ def tower_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) -> d
 
     - Convolutions and hidden layers: normal, standard deviation sqrt(2 / inputs), bias 0 (He et al. 2015,
       arXiv 1502.01852, eq. 10).
-    - The last norm of each block: scale 0, so that a block begins as the identity (Goyal et al. 2017, arXiv
-      1706.02677, section 5.1). A norm that ends a head: scale 0. The other norms: scale 1. All: shift 0.
+    - The last norm of each block, or its last convolution where there are no norms: scale 0, so that a block begins as
+      the identity (Goyal et al. 2017, arXiv 1706.02677, section 5.1). A norm that ends a head: scale 0. The other
+      norms: scale 1. All: shift 0.
     - The layers of global pooling, and the last ones of squeeze-and-excitation: 0, so that they add nothing to begin
       with, and scale all filters alike.
     - The last layer of each head, `*_out` and `*_rest`: 0 (as the classification layer in Fixup, Zhang et
@@ -111,7 +117,15 @@ def tower_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) -> d
 
     def begin(name: str, weight_shape: tuple[int, ...]) -> NDArray[np.float32]:
         if name.endswith(
-            ("second.norm.weight", "_out.norm.weight", "bias", "running_mean", "_out.weight", "_rest.weight")
+            (
+                "second.norm.weight",
+                "second.weight",
+                "_out.norm.weight",
+                "bias",
+                "running_mean",
+                "_out.weight",
+                "_rest.weight",
+            )
         ):
             return np.zeros(weight_shape, np.float32)
         if name.endswith(("norm.weight", "running_var")):

@@ -50,6 +50,8 @@ MOST_SIMULATIONS = 1 << 24
 """Largest number of simulations that users may set. A search by time has no such limit."""
 
 
+LEARNED_RULES = {"rules": "learned", "exact_bounds": False, "proof_nodes": 0, "reuse_tree": False}
+"""Settings of a search by learned rules that are not the defaults."""
 ALPHA_BETA_NODES = 100_000
 """Nodes of an alpha-beta search for a move without another limit."""
 
@@ -271,7 +273,8 @@ def load_player(
     info = checkpoint.info
     if info.network.kind == "updatable":
         num_simulations = num_simulations or ALPHA_BETA_NODES
-    rules, search = rules_for(info, asked or learned_game(path, info)), search_of_run(run, num_simulations)
+    rules = rules_for(info, asked or learned_game(path, info))
+    search = search_of_run(run, num_simulations, info=info)
     evaluator = network_evaluator(
         checkpoint,
         rules,
@@ -368,9 +371,13 @@ def network_evaluator(
     return make_evaluator(checkpoint, config, batch_size=batch_size, num_threads=num_threads, game=game)
 
 
-def search_of_run(run: dict[str, Any], num_simulations: int | None) -> SearchConfig:
-    """The search settings of a run, with another number of simulations if one is given."""
-    search = from_mapping(SearchConfig, run.get("search", {}), "search")
+def search_of_run(run: dict[str, Any], num_simulations: int | None, *, info: CheckpointInfo) -> SearchConfig:
+    """The search settings of a run, with another number of simulations if one is given.
+
+    A network that has learned the rules and lies outside of any run searches by them.
+    """
+    settings = run.get("search", LEARNED_RULES if info.network.kind == "muzero" else {})
+    search = from_mapping(SearchConfig, settings, "search")
     return search if num_simulations is None else replace(search, num_simulations=num_simulations)
 
 

@@ -240,7 +240,7 @@ class EngineSetup(ABC):
         if is_limited and not proofs and self.skill < MOST_SKILL:
             config = skilled_search(config)
         config = replace(config, memory_mib=self.number("Hash"), keep_draws=config.keep_draws or self.shows_draws)
-        return replace(config, exact_bounds=True, proof_nodes=MATE_NODES) if proofs else config
+        return config.proving(proof_nodes=MATE_NODES) if proofs else config
 
     def _exploration(self) -> dict[str, Any]:
         """The search settings that options change."""

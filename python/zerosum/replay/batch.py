@@ -153,8 +153,9 @@ def empty_batch(leaves: Leaves, spec: GameSpec, names: Collection[str]) -> Batch
     nothing = Policies(
         actions=np.empty(0, np.uint16), probabilities=np.empty(0, np.float16), offsets=np.zeros(size + 1, np.int64)
     )
-    shapes = {"value": (size,), "draws": (size,), "owners": (size, height * width)}
-    return Batch.of(leaves, spec, nothing, {name: np.zeros(shapes[name], np.float32) for name in names & shapes.keys()})
+    sizes = {"owners": (size, height * width)}
+    zeros = {name: np.zeros(sizes.get(name, size), np.float32) for name in set(names) - {"policy"}}
+    return Batch.of(leaves, spec, nothing, zeros)
 
 
 def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> Batch:
@@ -174,7 +175,7 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
         assert owners_BS is not None, "the run has asked the game"
         targets["owners"] = owners_BS.astype(np.float32)
     batch = Batch.of(leaves, game.spec, samples.policies, targets)
-    _check_policies(samples, batch)
+    check_policies(samples.policies, samples.game_ids, np.diff(samples.action_offsets), batch)
     return batch
 
 
@@ -190,11 +191,11 @@ def encode(game: Game, samples: Samples) -> Leaves:
         samples.action_offsets,
         np.arange(len(samples.game_ids), dtype=np.int64),
         np.diff(samples.action_offsets),
-        starts=_start_states(game, samples),
+        starts=start_states(game, samples),
     )
 
 
-def _start_states(game: Game, samples: Samples) -> list[State | None] | None:
+def start_states(game: Game, samples: Samples) -> list[State | None] | None:
     """The start of each sample's game, None for the initial state; None if all start there."""
     if not any(samples.starts):
         return None
@@ -210,9 +211,9 @@ def _start_states(game: Game, samples: Samples) -> list[State | None] | None:
     return states
 
 
-def _check_policies(samples: Samples, batch: Batch) -> None:
-    """Check that the targets have legal actions."""
-    actions, num_places = samples.policies.actions, len(batch) * batch.num_actions
+def check_policies(policies: Policies, game_ids: NDArray[np.int64], plies: NDArray[np.int64], batch: Batch) -> None:
+    """Check that the targets of a batch have legal actions. Raises DataError, with the first other's game and ply."""
+    actions, num_places = policies.actions, len(batch) * batch.num_actions
     # A table of all places is quicker than np.isin, which sorts both lists.
     is_legal_place = np.zeros(num_places, np.bool_)
     is_legal_place[batch.legal_indices()] = True
@@ -220,10 +221,9 @@ def _check_policies(samples: Samples, batch: Batch) -> None:
     is_legal = (actions < batch.num_actions) & is_legal_place[places_of_policies]
     if not is_legal.all():
         entry = int(np.argmin(is_legal))
-        sample = samples.policies.samples[entry]
-        ply = samples.action_offsets[sample + 1] - samples.action_offsets[sample]
+        sample = policies.samples[entry]
         raise DataError(
-            f"Game {samples.game_ids[sample]} has action {actions[entry]} in the policy target of ply {ply}, where"
+            f"Game {game_ids[sample]} has action {actions[entry]} in the policy target of ply {plies[sample]}, where"
             " it is illegal: the game was recorded by other rules. Train in the run directory of the version that"
             " recorded it, or start a new run."
         )

@@ -182,6 +182,30 @@ class Samples:
     """The moves from each position to the end of its game, if requested."""
     policies: Policies
     """The policy targets."""
+    later: Later | None = None
+    """The targets of the next plies, if requested; then there is `following`, too."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Later:
+    """The targets of B samples at K + 1 steps: at each sample's position and at the K plies after it."""
+
+    returns: NDArray[np.float32]
+    """[B, K + 1], as `Samples.returns`, for the player who is to move if players take turns; past the end of a game the
+    result stays."""
+    search_values: NDArray[np.float32]
+    """[B, K + 1], as `Samples.search_values`; equal to the return at plies that are no positions of the window."""
+    is_known: NDArray[np.bool_]
+    """[B, K + 1], False before the first position of a game: random moves follow there, so the result says little."""
+    policies: Policies
+    """The policy targets, [B * (K + 1)], a sample after the other; empty at plies without one, and past the end."""
+    draws: NDArray[np.float64]
+    """[B, K + 4], uniform random numbers in [0, 1); the first K + 2 are for moves that the game does not have."""
+
+    @property
+    def num_steps(self) -> int:
+        """K."""
+        return int(self.returns.shape[1]) - 1
 
 
 def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int, step: int) -> Samples:
@@ -202,7 +226,12 @@ def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int
     policies = replace(policies, actions=permutations[chosen[policies.samples], policies.actions])
     following = None if samples.following is None else samples.following.permuted(permutations, chosen)
     actions = permutations[image_of_moves, samples.actions]
-    return replace(samples, actions=actions, policies=policies, following=following)
+    later = samples.later
+    if later is not None:
+        of_later = np.repeat(chosen, later.num_steps + 1)[later.policies.samples]
+        turned = replace(later.policies, actions=permutations[of_later, later.policies.actions])
+        later = replace(later, policies=turned)
+    return replace(samples, actions=actions, policies=policies, following=following, later=later)
 
 
 def require_game(header: GameHeader, spec: GameSpec) -> None:
@@ -287,11 +316,22 @@ class ReplayWindow:
                 self._append(record)
                 self._shrink()
 
-    def sample(self, batch_size: int, *, seed: int, step: int, targets: Collection[str] = ()) -> Samples:
+    def sample(
+        self,
+        batch_size: int,
+        *,
+        seed: int,
+        step: int,
+        targets: Collection[str] = (),
+        num_later: int = 0,
+        earlier_share: float = 0.0,
+    ) -> Samples:
         """Draw by weight, with replacement, from the positions in the window, which must not be empty.
 
         The draw is a pure function of `seed` and `step` (both in [0, 2**64)) and of the positions in the window.
-        Samples have the targets of a `Batch`; `owners` only if `targets` names it.
+        Samples have the targets of a `Batch`; `owners` only if `targets` names it. With `num_later` they have those of
+        so many plies after them, too (`later`), and a share of `earlier_share` begins up to so many plies before the
+        drawn position, which may be among the random moves that open a game.
         """
         generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)))
         with self._lock:
@@ -305,20 +345,27 @@ class ReplayWindow:
                 each = [getattr(block, name).values for block in self._blocks]
                 return [each[number] for number in numbers]
 
-            actions, following = columns("actions"), None
-            if "owners" in targets:
-                num_following = rows["plies_left"]
-                moves = _gather(actions, rows["first_action"] + rows["ply"], num_following)
+            actions, following, later = columns("actions"), None, None
+            first_plies = rows["ply"]
+            if num_later:
+                draws = generator.random((batch_size, num_later + 4))
+                begins_earlier, how_much = draws[:, -2] < earlier_share, 1 + (draws[:, -1] * num_later).astype(np.int64)
+                first_plies = np.maximum(first_plies - np.where(begins_earlier, how_much, 0), 0)
+                later = self._later(block_of, rows, first_plies, draws)
+            if "owners" in targets or num_later:
+                num_following = rows["plies_left"] + rows["ply"] - first_plies
+                moves = _gather(actions, rows["first_action"] + first_plies, num_following)
                 following = Moves(actions=moves, offsets=_offsets(num_following))
             return Samples(
                 game_ids=rows["game_id"],
                 starts=tuple(self._blocks[number].starts[index] for number, index in starts),
-                actions=_gather(actions, rows["first_action"], rows["ply"]),
-                action_offsets=_offsets(rows["ply"]),
+                actions=_gather(actions, rows["first_action"], first_plies),
+                action_offsets=_offsets(first_plies),
                 returns=rows["return"],
                 search_values=rows["search_value"],
                 draws=rows["draw"],
                 following=following,
+                later=later,
                 policies=_policies(
                     columns("target_actions"),
                     columns("target_probabilities"),
@@ -326,6 +373,46 @@ class ReplayWindow:
                     rows["num_targets"],
                 ),
             )
+
+    def _later(
+        self,
+        block_of: NDArray[np.int64],
+        rows: NDArray[np.void],
+        first_plies: NDArray[np.int64],
+        draws: NDArray[np.float64],
+    ) -> Later:
+        """The targets at K + 1 plies from `first_plies` on, in the games of some rows, which are among these plies."""
+        size, num_steps = len(rows), draws.shape[1] - 4
+        steps = np.arange(num_steps + 1)
+        turns = np.where((steps - (rows["ply"] - first_plies)[:, None]) % 2, -1, 1).astype(np.float32)
+        returns = rows["return"][:, None] * turns
+        values = returns.copy()
+        starts, sizes = np.zeros((size, num_steps + 1), np.int64), np.zeros((size, num_steps + 1), np.int64)
+        for number in np.unique(block_of):
+            chosen, all_rows = np.flatnonzero(block_of == number), self._blocks[number].rows.values
+            # A game's positions follow one another, with gaps where plies have no policy target.
+            for ahead in range(-num_steps, num_steps + 1):
+                near = all_rows[np.clip(rows["row"][chosen] + ahead, 0, len(all_rows) - 1)]
+                plies = near["ply"] - first_plies[chosen]
+                is_near = (near["game_id"] == rows["game_id"][chosen]) & (plies >= 0) & (plies <= num_steps)
+                at, found = (chosen[is_near], plies[is_near]), near[is_near]
+                returns[at], values[at] = found["return"], found["search_value"]
+                starts[at], sizes[at] = found["first_target"], found["num_targets"]
+
+        def columns(name: str) -> list[NDArray[Any]]:
+            """A column of each step's block."""
+            each = [getattr(block, name).values for block in self._blocks]
+            return [each[number] for number in np.repeat(block_of, num_steps + 1).tolist()]
+
+        return Later(
+            returns=returns,
+            search_values=values,
+            is_known=first_plies[:, None] + steps >= rows["first_ply"][:, None],
+            policies=_policies(
+                columns("target_actions"), columns("target_probabilities"), starts.ravel(), sizes.ravel()
+            ),
+            draws=draws,
+        )
 
     def _draw(self, size: int, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.void]]:
         """The blocks and the rows of positions drawn by weight."""
@@ -426,6 +513,8 @@ _ROW = np.dtype(
         ("plies_left", np.int64),
         ("first_target", np.int64),  # in the block's target columns
         ("num_targets", np.int64),
+        ("row", np.int64),  # its place in this table
+        ("first_ply", np.int64),  # of the game's positions
     ]
 )
 
@@ -462,6 +551,8 @@ class _Block:
         rows["plies_left"] = record.num_plies - plies
         rows["first_target"] = self.target_actions.size + record.target_offsets[plies]
         rows["num_targets"] = sizes[plies]
+        rows["row"] = self.rows.size + np.arange(len(plies))
+        rows["first_ply"] = plies[:1]
         self.rows.extend(rows)
         self.actions.extend(record.plies["action"])
         self.target_actions.extend(record.targets["action"])

@@ -32,7 +32,7 @@ from zerosum.base.settings import (
 )
 from zerosum.cluster import ClusterConfig
 from zerosum.evaluators.backends import Backend, EvaluatorConfig, Precision
-from zerosum.games import Rules, make
+from zerosum.games import Rules, make, measure_game
 from zerosum.games.permission import allow_program
 from zerosum.games.python_game import split_name
 from zerosum.games.rules import is_game_name, with_usual_encoding
@@ -275,6 +275,9 @@ def tower_words(network: NetworkConfig) -> str:
     """
     if network.kind == "updatable":
         return f"an updatable network of 2 x {network.updatable_units} units"
+    if network.kind == "muzero":
+        blocks = f"{counted(network.num_blocks, 'block')} + {network.dynamics_blocks} of dynamics"
+        return f"a MuZero network, {blocks} x {counted(network.num_filters, 'filter')}"
     if network.module:
         return f"a network of its own, {network.module}"
     pooling = " with global pooling" if any(map(network.pools, range(network.num_blocks))) else ""
@@ -442,6 +445,11 @@ def _new_config(
             " leave it false."
         )
     require_pieces(config, game)
+    if config.network.kind == "muzero" and not measure_game(game).takes_turns:
+        raise SettingsError(
+            f"network.kind is 'muzero', but in {game.spec.full_name} a side may move twice in a row, and the search by"
+            " learned rules supposes that sides move in turn: learn it with network.kind 'residual'."
+        )
     return config
 
 
@@ -603,6 +611,7 @@ def _from_values(name: str, preset: str, values: Mapping[str, Mapping[str, Any]]
     config = RunConfig(game=name, preset=preset, **sections)
     if config.network.kind == "updatable":
         require_updatable(config)
+    require_muzero(config)
     if config.network.ownership_head and config.selfplay.resign_false_positives is not None:
         raise SettingsError(
             "selfplay.resign_false_positives ends games before their squares have owners, from which"
@@ -624,6 +633,30 @@ def require_updatable(config: RunConfig) -> None:
             raise SettingsError(
                 f"network.kind is 'updatable', whose self-play is an alpha-beta search in the threads of one process:"
                 f" leave out {name}."
+            )
+
+
+def require_muzero(config: RunConfig) -> None:
+    """Refuse what a run that learns the rules cannot have, and half of such a run. Raises SettingsError."""
+    is_muzero, learns = config.network.kind == "muzero", config.search.rules == "learned"
+    if is_muzero != learns:
+        raise SettingsError(
+            f"network.kind is {config.network.kind!r} and search.rules is {config.search.rules!r}, but a network of"
+            " kind 'muzero' and learned rules need each other: --preset muzero sets both."
+        )
+    refused = {
+        "learner.mask_illegal": (config.learner.mask_illegal, "the policy must learn which moves are illegal"),
+        "learner.num_devices": (config.learner.num_devices > 1, "its learner has one device"),
+        "selfplay.alphabeta_depth": (config.selfplay.alphabeta_depth > 0, "an alpha-beta search needs the rules"),
+        "training.leaf_symmetries": (config.training.leaf_symmetries, "no symmetry turns a hidden state"),
+        "training.source": (config.training.source == "records", "it learns from its own games so far"),
+    }
+    for name, (is_asked, reason) in refused.items():
+        if is_muzero and is_asked:
+            section, _, field = name.partition(".")
+            raise SettingsError(
+                f"network.kind is 'muzero', but {name} is {getattr(getattr(config, section), field)!r}: {reason}."
+                " --preset muzero has settings that fit."
             )
 
 

@@ -130,7 +130,7 @@ def _samples_per_second(config: RunConfig, game: Rules, checkpoint: Checkpoint) 
     learner = Learner(config.learner, info.network, info.shape, checkpoint.weights, device=config.training.device)
     if not learner.is_on_gpu:
         size = min(_SAMPLES, size)
-    batch = empty_batch(random_leaves(game, size), game.spec, learner.targets)
+    batch = empty_batch(random_leaves(game, size * learner.rows_per_sample), game.spec, learner.targets)
     for _ in range(learner.num_first_steps):
         learner.step(batch, progress=0.0)
     num_steps = 10 if learner.is_on_gpu else 1

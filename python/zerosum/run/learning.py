@@ -23,7 +23,7 @@ from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, NetworkSh
 from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest
 from zerosum.network.description import require_encoder
 from zerosum.network.growing import grown_weights, growth_obstacle
-from zerosum.replay import Batch, ReplayWindow, make_batch
+from zerosum.replay import Batch, ReplayWindow, make_batch, make_unrolled_batch
 from zerosum.replay.window import permuted
 from zerosum.run.config import RunConfig, network_words
 from zerosum.run.drawing import BatchDrawer, DrawnBatch, batches_ahead
@@ -270,9 +270,20 @@ def draw_batch(window: ReplayWindow, game: Rules, config: RunConfig, *, targets:
         DataError: a game in the window does not fit the game's rules.
     """
     seed, replay = config.training.seed, config.replay
-    samples = window.sample(config.learner.batch_size, seed=seed, step=step, targets=targets)
+    num_later = config.learner.unroll_steps if config.network.kind == "muzero" else 0
+    samples = window.sample(
+        config.learner.batch_size,
+        seed=seed,
+        step=step,
+        targets=targets,
+        num_later=num_later,
+        earlier_share=config.learner.earlier_share,
+    )
     if replay.use_symmetries:
         samples = permuted(samples, game.spec.symmetries, seed=seed, step=step)
+    if num_later:
+        share = config.learner.illegal_share
+        return make_unrolled_batch(game, samples, search_value_weight=replay.search_value_weight, illegal_share=share)
     return make_batch(game, samples, search_value_weight=replay.search_value_weight)
 
 

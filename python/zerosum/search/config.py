@@ -162,6 +162,11 @@ class SearchConfig:
         low=0,
         high=1 << 26,
     )
+    rules: Literal["known", "learned"] = setting(
+        "known",
+        "'known', the game's own, or 'learned': below the root a MuZero network (network.kind 'muzero') takes their"
+        " place (docs/muzero.md)",
+    )
     memory_mib: int = setting(
         2048,
         "memory of all trees together, in MiB, in equal parts; a search ends early when its tree has filled its"
@@ -182,11 +187,33 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         check(self, "search")
+        if self.rules == "learned":
+            refuse_with_learned_rules(self)
+
+    def proving(self, *, proof_nodes: int) -> SearchConfig:
+        """The settings with exact bounds and so many nodes of proofs; the same ones if the rules are learned."""
+        return self if self.rules == "learned" else replace(self, exact_bounds=True, proof_nodes=proof_nodes)
 
     @property
     def has_root_noise(self) -> bool:
         """Whether noise changes anything in a search that asks for it: a Gumbel root has its own."""
         return self.root_selection == "gumbel" or self.root_noise_fraction > 0
+
+
+def refuse_with_learned_rules(config: SearchConfig) -> None:
+    """Refuse what needs the rules below the root. Raises SettingsError."""
+    reasons = {
+        "exact_bounds": (config.exact_bounds, "false", "no result is proven without the rules"),
+        "proof_nodes": (config.proof_nodes > 0, "0", "no result is proven without the rules"),
+        "reuse_tree": (config.reuse_tree, "false", "the next root is a position, not a hidden state"),
+        "cache_positions": (config.cache_positions > 0, "0", "a cache knows positions, not hidden states"),
+    }
+    for name, (is_asked, other, reason) in reasons.items():
+        if is_asked:
+            raise SettingsError(
+                f"search.rules is 'learned', but search.{name} is {getattr(config, name)!r}: {reason}. Set it to"
+                f" {other}, as --preset muzero does."
+            )
 
 
 def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Search:
@@ -210,7 +237,9 @@ def tree_mib(game: Rules, config: SearchConfig) -> float:
     counts_kept = config.count_reused_visits and config.root_selection == "puct"
     num_simulations = config.num_simulations * (1 if counts_kept or not config.reuse_tree else 2)
     # A game's richest positions, or first ones, have more legal moves than its mean.
-    legal_actions = min(3 * measure_game(game).legal_actions, game.spec.num_actions)
+    legal_actions: float = game.spec.num_actions  # learned rules search all of them below the root
+    if config.rules == "known":
+        legal_actions = min(3 * measure_game(game).legal_actions, legal_actions)
     # A node and its place in a growing block; priors, then priors and actions, of each legal move.
     num_bytes = num_simulations * (2 * _NODE_BYTES + 6 * legal_actions)
     # What a tree keeps free for those under way: each may move the children of one node.

@@ -15,7 +15,7 @@ import contextlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -301,7 +301,8 @@ class Visit:
             skill = await asyncio.to_thread(_skill_for, house.library, word, game, rating)
             if skill < MOST_SKILL:
                 simulations, seconds, temperature = simulations_of(skill), None, temperature_of(skill)
-                player = player.judged_by(player.evaluator, replace(skilled_search(player.config), exact_bounds=True))
+                config = skilled_search(player.config)
+                player = player.judged_by(player.evaluator, config.proving(proof_nodes=config.proof_nodes))
         if table.clock is not None:
             left = table.seconds_to_flag() or 0.1
             seconds = min(seconds or house.limits.seconds, max(left / 25, 0.05))

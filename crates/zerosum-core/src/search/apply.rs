@@ -29,6 +29,9 @@ impl<G: Game> Search<G> {
             let tree = &mut self.trees[leaves.trees()[leaf] as usize];
             let actions = &leaves.legal_actions()[legal.clone()];
             let estimate = evaluations.estimate(leaf);
+            if self.config.learns_rules() && paths.get(leaf).is_empty() {
+                tree.note_root_places(&leaves.logit_actions()[legal.clone()]);
+            }
             let priors = if pool.is_some() {
                 &self.priors[legal]
             } else {

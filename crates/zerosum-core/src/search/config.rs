@@ -1,5 +1,7 @@
 //! The settings of a search. Python's `SearchConfig` documents each with its source; a test holds the defaults equal.
 
+use crate::error::UsageError;
+
 /// Q of an unvisited child, in [−1, 1] for the player to move at its parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum UnvisitedValue {
@@ -44,6 +46,15 @@ pub enum MoveChoice {
         /// Minimum visits, as a share of the most visited move's.
         least_share: f32,
     },
+}
+
+/// The rules that a search goes by below its root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rules {
+    /// The game's.
+    Known,
+    /// Those that a network has learned (the module `hidden`).
+    Learned,
 }
 
 /// Settings of a search, for all its trees.
@@ -92,14 +103,34 @@ pub struct SearchConfig {
     pub threads: u16,
     /// Evaluations in the cache; 0 for no cache.
     pub cache_positions: u32,
+    /// The rules below the root.
+    pub rules: Rules,
     /// Memory of all trees together, in MiB. Each has an equal part; a search ends when its tree would outgrow it.
     pub memory_mib: u32,
 }
 
 impl SearchConfig {
+    /// Whether the rules are learned.
+    #[inline]
+    pub fn learns_rules(&self) -> bool {
+        self.rules == Rules::Learned
+    }
+
     /// Whether nodes keep further sums ([`Details`](super::node::Details)).
     pub fn has_details(&self) -> bool {
-        self.move_choice != MoveChoice::Visits || self.keep_draws
+        self.move_choice != MoveChoice::Visits || self.keep_draws || self.learns_rules()
+    }
+
+    /// Checks what learned rules exclude.
+    ///
+    /// # Errors
+    /// If the rules are learned and a setting needs them: exact bounds, or the cache, whose keys are positions.
+    pub(super) fn check_learned_rules(&self) -> Result<(), UsageError> {
+        match (self.learns_rules(), self.exact_bounds, self.cache_positions) {
+            (true, true, _) => Err(UsageError("learned rules prove no result: set exact_bounds to false".into())),
+            (true, false, 1..) => Err(UsageError("hidden states have no cache: set cache_positions to 0".into())),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -127,6 +158,7 @@ impl Default for SearchConfig {
             collision_share: 0.0025,
             threads: 1,
             cache_positions: 0,
+            rules: Rules::Known,
             memory_mib: 2048,
         }
     }

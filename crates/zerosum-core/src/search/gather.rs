@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Search;
 use super::batch::{Batch, Paths};
 use super::cache::{Key, key_of};
+use super::hidden::{NO_SLOT, Question};
 use super::tree::Descent;
 use crate::game::Game;
 use crate::leaves::Leaves;
@@ -27,6 +28,7 @@ impl<G: Game> Search<G> {
             let first = leaves.len();
             self.collect(leaves, &mut paths, max_leaves, max_settled);
             match &self.pool {
+                _ if self.config.learns_rules() => {}
                 Some(pool) => leaves.complete_by(pool, &self.game),
                 None => leaves.complete(&self.game),
             }
@@ -56,7 +58,8 @@ impl<G: Game> Search<G> {
     /// A simulation that meets a leaf in flight is a collision. It stays on its path as a virtual visit until its tree is
     /// left, so the next simulations go where the search would have gone on with the leaf evaluated.
     fn collect(&mut self, leaves: &mut Leaves<G>, paths: &mut Paths, max_leaves: usize, max_settled: u32) {
-        let Self { game, config, exploration, trees, collisions, settled_nodes, .. } = self;
+        let Self { game, config, exploration, trees, slots, collisions, settled_nodes, .. } = self;
+        let has_logit_places = self.has_logit_places;
         for offset in 0..trees.len() {
             let index = (self.next_tree + offset) % trees.len();
             let (tree, settled_nodes) = (&mut trees[index], &mut settled_nodes[index]);
@@ -69,8 +72,14 @@ impl<G: Game> Search<G> {
                     break;
                 }
                 paths.discard_current();
-                let ask = |position| leaves.add(game, index as u32, position);
-                match tree.descend(game, config, exploration, &mut paths.indices, ask) {
+                let ask = |question| match question {
+                    Question::Position(position, NO_SLOT) => leaves.add(game, index as u32, position),
+                    Question::Position(position, slot) => leaves.push_root(game, index as u32, &position, slot),
+                    Question::Move(hidden, player) => {
+                        leaves.push_move(game.spec(), index as u32, hidden, player, has_logit_places);
+                    }
+                };
+                match tree.descend(game, config, exploration, slots, &mut paths.indices, ask) {
                     Descent::Leaf => paths.finish_current(),
                     Descent::Settled => *settled_nodes += paths.current().len() as u32 + 1,
                     Descent::Collision => {

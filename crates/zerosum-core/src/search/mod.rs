@@ -16,6 +16,7 @@
 //! | `root` | the result of a search: statistics, policy target, move to play |
 //! | `arena`, `node`, `prior` | the memory of a tree |
 //! | `cache` | evaluations of positions that are met again |
+//! | `hidden` | hidden states in the place of positions, where the rules are learned |
 
 mod apply;
 mod arena;
@@ -26,6 +27,7 @@ mod config;
 mod evaluations;
 mod gather;
 mod gumbel;
+mod hidden;
 mod node;
 mod prior;
 mod puct;
@@ -44,8 +46,10 @@ use crate::pool::Pool;
 use crate::proof::{Forced, Prover};
 use batch::{Batch, Paths};
 use cache::Cache;
-pub use config::{MoveChoice, PolicyTarget, RootSelection, SearchConfig, UnvisitedValue};
+pub use config::{MoveChoice, PolicyTarget, RootSelection, Rules, SearchConfig, UnvisitedValue};
 pub use evaluations::Evaluations;
+use hidden::Slots;
+pub use hidden::{HiddenMove, NO_SLOT};
 pub use prior::{prior_of, round_prior};
 use puct::ExplorationTable;
 pub use root::{Root, SearchedMove, StopReason};
@@ -77,6 +81,10 @@ pub struct Search<G: Game> {
     /// Threads that share the work on a batch, if the settings ask for more than one.
     pool: Option<Pool>,
     cache: Option<Cache>,
+    /// Slots of hidden states; none is taken where the rules are known.
+    slots: Slots,
+    /// Whether logits have other places than their actions' numbers, in this game.
+    has_logit_places: bool,
     num_leaves: u64,
     num_collisions: u64,
     /// Nodes that settled simulations have walked through in this `gather`, per tree.
@@ -107,7 +115,9 @@ impl<G: Game> Search<G> {
                 config.memory_mib
             )));
         }
+        config.check_learned_rules()?;
         let root = Position::initial(&*game);
+        let has_logit_places = config.learns_rules() && has_logit_places(&*game, &root);
         Ok(Self {
             exploration: ExplorationTable::new(config),
             trees: (0..num_trees).map(|_| Tree::new(root.clone(), max_bytes, config.has_details())).collect(),
@@ -116,6 +126,8 @@ impl<G: Game> Search<G> {
             next_ticket: 0,
             spare_batches: Vec::new(),
             pool: Pool::new(config.threads.into()).map_err(UsageError)?,
+            slots: Slots::default(),
+            has_logit_places,
             cache: (config.cache_positions > 0).then(|| Cache::new(config.cache_positions as usize)),
             num_leaves: 0,
             num_collisions: 0,
@@ -145,16 +157,18 @@ impl<G: Game> Search<G> {
     /// If the tree does not exist or has leaves in flight.
     pub fn reset(&mut self, tree: usize, position: Position<G::State>) -> Result<(), UsageError> {
         self.idle_tree(tree)?.reset(position);
+        self.trees[tree].release(&mut self.slots);
         self.provers[tree] = None;
         Ok(())
     }
 
-    /// Makes a move at a tree's root; with `keep` the subtree below the move stays.
+    /// Makes a move at a tree's root; with `keep` the subtree below the move stays, unless the rules are learned: the new root is
+    /// then a position again, not a hidden state.
     ///
     /// # Errors
     /// If the tree does not exist or has leaves in flight, or the action is illegal.
     pub fn advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), UsageError> {
-        let game = Arc::clone(&self.game);
+        let (game, keep) = (Arc::clone(&self.game), keep && !self.config.learns_rules());
         let tree_mut = self.idle_tree(tree)?;
         if !tree_mut.has_root_action(action) && !tree_mut.position().legal_actions(&*game, true).contains(&action) {
             let legal = tree_mut.position().legal_actions(&*game, true);
@@ -163,6 +177,7 @@ impl<G: Game> Search<G> {
             )));
         }
         tree_mut.advance(&game, action, keep);
+        self.trees[tree].release(&mut self.slots);
         if let Some(prover) = &mut self.provers[tree] {
             prover.advance(&game, action);
         }
@@ -220,9 +235,12 @@ impl<G: Game> Search<G> {
     /// of positions of this call; 0 if nothing is left to search.
     ///
     /// # Errors
-    /// If the tree does not exist.
+    /// If the tree does not exist, or the rules are learned: then there are none to search by.
     pub fn prove(&mut self, tree: usize, max_nodes: u64, max_edges: u64) -> Result<u64, UsageError> {
         let (game, config) = (Arc::clone(&self.game), self.config);
+        if config.learns_rules() {
+            return Err(UsageError("a search by learned rules proves nothing: it does not know the rules".into()));
+        }
         let tree_mut = self.tree(tree)?;
         if !tree_mut.position().has_move(&*game) {
             return Ok(0);
@@ -272,7 +290,27 @@ impl<G: Game> Search<G> {
 
     /// A tree's line of best play, as far as it was searched, from the best move or from the given one.
     pub fn best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action> {
-        self.trees[tree].best_line(&self.config, first)
+        let line = self.trees[tree].best_line(&self.config, first);
+        if self.config.learns_rules() { self.legal_part(tree, &line) } else { line }
+    }
+
+    /// The beginning of a line of hidden states that the rules allow, as the actions that they have in their positions.
+    fn legal_part(&self, tree: usize, line: &[Action]) -> Vec<Action> {
+        let (game, mut position) = (&*self.game, self.position(tree).clone());
+        let mut legal_line = Vec::new();
+        for (ply, place) in line.iter().enumerate() {
+            if !position.has_move(game) || (ply > 0 && position.outcome(game).is_some()) {
+                break;
+            }
+            let (actions, mut places) = (position.legal_actions(game, true), Vec::new());
+            game.logit_actions(&position.state, &actions, &mut places);
+            // The root's moves are actions already.
+            let names = if ply == 0 || places.is_empty() { &actions } else { &places };
+            let Some(index) = names.iter().position(|name| name == place) else { break };
+            legal_line.push(actions[index]);
+            position.play(game, actions[index]);
+        }
+        legal_line
     }
 
     /// The position at a tree's root.
@@ -342,4 +380,13 @@ impl<G: Game> Search<G> {
         actions.sort_unstable();
         Ok(actions)
     }
+}
+
+/// Whether the logits of a position have other places than the numbers of its actions.
+fn has_logit_places<G: Game>(game: &G, position: &Position<G::State>) -> bool {
+    let mut places = Vec::new();
+    if position.has_move(game) {
+        game.logit_actions(&position.state, &position.legal_actions(game, true), &mut places);
+    }
+    !places.is_empty()
 }

@@ -108,13 +108,15 @@ impl Node {
     }
 }
 
-/// Further sums over the simulations through a node, for the settings that need them.
+/// Further numbers of a node, for the settings that need them: sums over the simulations through it, and its hidden state.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Details {
     /// Sum of the squared values.
     pub squares: f64,
     /// Sum of the probabilities of a draw.
     pub draw_sum: f64,
+    /// The slot of the hidden state, where the rules are learned; else [`NO_SLOT`](super::hidden::NO_SLOT).
+    pub slot: u32,
 }
 
 /// The estimate of a leaf: an evaluator's answer, or the numbers that are backed up.

@@ -4,6 +4,7 @@ use super::Tree;
 use crate::game::{Action, Game, Position};
 use crate::search::arena::ROOT;
 use crate::search::config::{RootSelection, SearchConfig};
+use crate::search::hidden::{HiddenMove, NO_SLOT, Question, Slots};
 use crate::search::node::{Estimate, NodeId, NodeKind};
 use crate::search::puct::ExplorationTable;
 use crate::search::root::StopReason;
@@ -26,14 +27,15 @@ pub enum Descent {
 impl<G: Game> Tree<G> {
     /// Makes one simulation as far as it goes without an evaluation.
     ///
-    /// `ask` gets the position of a leaf; `indices` gets the indices of the children taken on the way, also if no leaf was found.
+    /// `ask` gets the question of a leaf, and a hidden state's slot is taken from `slots`; `indices` gets the indices of the children taken on the way, also if no leaf was found.
     pub fn descend(
         &mut self,
         game: &G,
         config: &SearchConfig,
         exploration: &ExplorationTable,
+        slots: &mut Slots,
         indices: &mut Vec<u16>,
-        ask: impl FnOnce(Position<G::State>),
+        ask: impl FnOnce(Question<G::State>),
     ) -> Descent {
         let root = self.arena.nodes[ROOT as usize];
         let in_flight = u32::from(self.in_flight());
@@ -66,6 +68,12 @@ impl<G: Game> Tree<G> {
                     self.num_collisions += 1;
                     return Descent::Collision;
                 }
+                NodeKind::Fresh if config.learns_rules() => {
+                    let question = self.hidden_question(game, slots);
+                    self.enter_flight();
+                    ask(question);
+                    return Descent::Leaf;
+                }
                 NodeKind::Fresh => {
                     let position = follow(game, &self.position, &mut position, &mut self.line);
                     if let Some(outcome) = position.outcome(game).filter(|_| id != ROOT) {
@@ -79,8 +87,14 @@ impl<G: Game> Tree<G> {
                     node.player = game.player(&position.state);
                     node.kind = NodeKind::Pending;
                     self.enter_flight();
-                    ask(position);
+                    ask(Question::Position(position, NO_SLOT));
                     return Descent::Leaf;
+                }
+                NodeKind::Evaluated if config.learns_rules() => {
+                    self.actions.clear();
+                    self.actions.extend(0..=(game.spec().num_actions() - 1) as Action);
+                    self.arena.list(id, &self.actions);
+                    self.arena.expand(id);
                 }
                 NodeKind::Evaluated => {
                     let here = follow(game, &self.position, &mut position, &mut self.line);
@@ -120,6 +134,25 @@ impl<G: Game> Tree<G> {
         let value = node.proven().expect("only proven nodes end the descent");
         self.finish_simulation(config, Estimate { value, draw_share: 0.0 });
         Descent::Settled
+    }
+
+    /// The question of the fresh node at the end of the path, where the rules are learned. Below the root players take turns.
+    fn hidden_question(&mut self, game: &G, slots: &mut Slots) -> Question<G::State> {
+        let id = *self.path.last().expect("a path holds the root") as usize;
+        let slot = slots.take();
+        self.slots.push(slot);
+        self.arena.details[id].slot = slot;
+        self.arena.nodes[id].kind = NodeKind::Pending;
+        let Some(parent) = self.path.len().checked_sub(2).map(|depth| self.path[depth] as usize) else {
+            self.arena.nodes[id].player = game.player(&self.position.state);
+            return Question::Position(self.position.clone(), slot);
+        };
+        let player = self.arena.nodes[parent].player.opponent();
+        self.arena.nodes[id].player = player;
+        let last = *self.line.last().expect("a move led here");
+        let is_root = parent == ROOT as usize;
+        let action = if is_root { self.root_places[id - self.arena.nodes[parent].first_child as usize] } else { last };
+        Question::Move(HiddenMove { parent: self.arena.details[parent].slot, action, slot }, player)
     }
 }
 

@@ -6,6 +6,7 @@ use super::arena::{Arena, ROOT};
 use super::backup::{backup, tighten};
 use super::config::{RootSelection, SearchConfig};
 use super::gumbel::Halving;
+use super::hidden::Slots;
 use super::node::{Estimate, NodeId, NodeKind};
 use super::prior::prior_of;
 use super::root::{Root, StopReason};
@@ -62,6 +63,10 @@ pub struct Tree<G: Game> {
     pending: Option<ForcedResults>,
     /// The forced result that [`super::Search::prove`] found, move by move.
     forced_line: Vec<Action>,
+    /// Slots of the tree's hidden states, where the rules are learned.
+    slots: Vec<u32>,
+    /// The places of the logits of the root's actions, in their order, where the rules are learned.
+    root_places: Vec<Action>,
     /// Virtual visits of collisions: they count as leaves in flight in selection alone.
     num_collisions: u16,
     /// Scratch: node ids of the latest descent or backup, from the root.
@@ -89,6 +94,8 @@ impl<G: Game> Tree<G> {
             stop_reason: None,
             pending: None,
             forced_line: Vec::new(),
+            slots: Vec::new(),
+            root_places: Vec::new(),
             num_collisions: 0,
             path: Vec::new(),
             line: Vec::new(),
@@ -121,6 +128,16 @@ impl<G: Game> Tree<G> {
         self.position = position;
         self.arena.clear();
         self.forget_search();
+    }
+
+    /// Gives the slots of hidden states back, after the root has changed.
+    pub fn release(&mut self, slots: &mut Slots) {
+        slots.give_back(&mut self.slots);
+    }
+
+    /// Notes the places of the logits of the root's actions, which a network that has learned the rules knows moves by.
+    pub fn note_root_places(&mut self, places: &[Action]) {
+        self.root_places = places.to_vec();
     }
 
     /// Whether the root is expanded and this is one of its moves.

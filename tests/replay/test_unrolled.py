@@ -1,0 +1,176 @@
+"""Unrolled batches against a twin that walks each game ply by ply, and the moves that no game has."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from games_recorded import random_game, record_of
+from zerosum.games import make
+from zerosum.replay import Batch, GameRecord, ReplayConfig, ReplayWindow, Samples, make_unrolled_batch
+from zerosum.replay.window import permuted
+
+GAME = make("connect4")
+K = 5
+
+
+def window_of(records: list[GameRecord]) -> ReplayWindow:
+    window = ReplayWindow(ReplayConfig())
+    for record in records:
+        window.add(record)
+    return window
+
+
+def unrolled(samples: Samples, *, illegal_share: float = 0.0, weight: float = 0.25) -> Batch:
+    return make_unrolled_batch(GAME, samples, search_value_weight=weight, illegal_share=illegal_share)
+
+
+def targets_at(record: GameRecord, ply: int) -> dict[int, float]:
+    start, end = record.target_offsets[ply], record.target_offsets[ply + 1]
+    return {int(entry["action"]): float(entry["probability"]) for entry in record.targets[start:end]}
+
+
+@pytest.mark.parametrize("earlier_share", [0.0, 0.6])
+def test_rows_are_the_plies_of_the_games(earlier_share: float) -> None:
+    draw = random.Random(3)
+    records = [random_game(number, draw) for number in range(12)]
+    window = window_of(records)
+    samples = window.sample(64, seed=1, step=2, num_later=K, earlier_share=earlier_share)
+    batch = unrolled(samples)
+    planes, policies = batch.planes(), batch.policies.dense(GAME.spec.num_actions)
+    values, known, moves, real = (
+        batch.targets[name].reshape(64, K + 1) for name in ("value", "has_value", "moves", "is_real")
+    )
+    starts = np.diff(samples.action_offsets)
+    for sample in range(64):
+        record = records[samples.game_ids[sample]]
+        actions = record.plies["action"].tolist()
+        state = GAME.initial_state()
+        for action in actions[: starts[sample]]:
+            state = GAME.play(state, action)
+        first = next(ply for ply in range(record.num_plies) if targets_at(record, ply))
+        for step in range(K + 1):
+            row, ply = sample * (K + 1) + step, int(starts[sample]) + step
+            assert np.array_equal(planes[row], GAME.planes(state))
+            assert real[sample, step] == (ply < record.num_plies)
+            sign = 1 if ply % 2 == 0 else -1
+            result = sign * record.outcome
+            assert known[sample, step] == (ply >= first)
+            if ply >= record.num_plies:
+                assert values[sample, step] == result, "the result stays, seen by players in turn"
+                assert not policies[row].any()
+                assert 0 <= moves[sample, step] < GAME.spec.num_actions
+                continue
+            targets = targets_at(record, ply)
+            searched = float(record.plies["search_value"][ply]) if targets else result
+            if known[sample, step]:
+                assert values[sample, step] == pytest.approx(0.75 * result + 0.25 * searched)
+            assert {action: share for action, share in enumerate(policies[row]) if share} == {
+                action: share for action, share in targets.items() if share
+            }
+            assert step == K or moves[sample, step] == actions[ply]
+            state = GAME.play(state, actions[ply])
+
+
+def test_some_samples_begin_before_the_first_position() -> None:
+    """The random moves that open a game are learned from, but not their values."""
+    moves = [0, 1, 2, 3, 4, 5, 6]
+    record = record_of(7, moves, targets=[{}, {}, {}, {}, *({move: 1.0} for move in moves[4:])])
+    window = window_of([record])
+    plain = window.sample(50, seed=1, step=1, num_later=K)
+    assert np.diff(plain.action_offsets).min() == 4
+    earlier = window.sample(50, seed=1, step=1, num_later=K, earlier_share=1.0)
+    starts = np.diff(earlier.action_offsets)
+    assert set(starts.tolist()) <= set(range(6))
+    assert starts.min() == 0
+    batch = unrolled(earlier)
+    known = batch.targets["has_value"].reshape(50, K + 1)
+    assert np.array_equal(known, (starts[:, None] + np.arange(K + 1) >= 4).astype(np.float32))
+
+
+def test_after_an_illegal_move_its_side_has_lost() -> None:
+    column = [3, 3, 3, 3, 3, 3, 0, 1]  # column 3 is full after six moves
+    record = record_of(0, column, targets=[{move: 1.0} for move in column])
+    samples = window_of([record]).sample(200, seed=2, step=1, num_later=K)
+    batch = unrolled(samples, illegal_share=1.0)
+    values, real, moves = (batch.targets[name].reshape(200, K + 1) for name in ("value", "is_real", "moves"))
+    policies = batch.policies.dense(GAME.spec.num_actions).reshape(200, K + 1, -1)
+    starts = np.diff(samples.action_offsets)
+    num_illegal = 0
+    for sample in range(200):
+        plies = starts[sample] + np.arange(K + 1)
+        for step in np.flatnonzero(real[sample, :-1] > real[sample, 1:]):
+            if plies[step + 1] >= len(column):
+                continue  # the end of the game
+            num_illegal += 1
+            assert moves[sample, step] == 3
+            assert plies[step] >= 6
+            later = np.arange(K + 1) > step
+            assert np.array_equal(values[sample, later], [1.0, -1.0, 1.0, -1.0, 1.0][: later.sum()])
+            assert not policies[sample, later].any()
+    assert num_illegal > 5
+
+
+def test_a_game_without_illegal_moves_has_none() -> None:
+    record = record_of(0, [0, 1, 2, 3], targets=[{move: 1.0} for move in range(4)])
+    samples = window_of([record]).sample(40, seed=2, step=1, num_later=K)
+    with_illegal, without = unrolled(samples, illegal_share=1.0), unrolled(samples)
+    for name, target in without.targets.items():
+        assert np.array_equal(target, with_illegal.targets[name]), name
+
+
+def test_turned_samples_are_turned_games() -> None:
+    draw = random.Random(5)
+    records = [random_game(number, draw) for number in range(6)]
+    mirrored = [_mirrored(record) for record in records]
+    samples = window_of(records).sample(80, seed=4, step=0, num_later=K, earlier_share=0.5)
+    expected = window_of(mirrored).sample(80, seed=4, step=0, num_later=K, earlier_share=0.5)
+    symmetry = [6, 5, 4, 3, 2, 1, 0]
+    turned = permuted(samples, [symmetry], seed=4, step=0)
+    before, after, mirror = (unrolled(one, illegal_share=0.3) for one in (samples, turned, expected))
+    rows = K + 1
+    num_turned = 0
+    for sample in range(80):
+        part = slice(sample * rows, (sample + 1) * rows)
+        same = np.array_equal(after.planes()[part], before.planes()[part])
+        other = mirror if not same else before
+        num_turned += not same
+        assert np.array_equal(after.planes()[part], other.planes()[part])
+        assert np.array_equal(after.policies.dense(7)[part], other.policies.dense(7)[part])
+        is_real = after.targets["is_real"][part] > 0
+        real_moves = is_real[:-1] & is_real[1:]
+        assert np.array_equal(
+            after.targets["moves"][part][:-1][real_moves], other.targets["moves"][part][:-1][real_moves]
+        )
+    assert 20 < num_turned < 60
+
+
+def _mirrored(record: GameRecord) -> GameRecord:
+    moves = [6 - int(action) for action in record.plies["action"]]
+    targets = [
+        {6 - action: share for action, share in targets_at(record, ply).items()} for ply in range(record.num_plies)
+    ]
+    values: Any = record.plies["search_value"].tolist()
+    return record_of(record.game_id, moves, outcome=record.outcome, targets=targets, values=values)
+
+
+def test_places_of_logits_stand_for_moves() -> None:
+    game = make("chess(planes=lc0)")
+    texts = ["e2e4", "e7e5", "g1f3", "b8c6", "f1c4", "f8c5", "e1g1"]
+    state, moves, places = game.initial_state(), [], []
+    for text in texts:
+        moves.append(game.parse_action(state, text))
+        leaves = game.encode([state])
+        places.append(dict(zip(leaves.legal_actions.tolist(), leaves.logit_actions.tolist(), strict=True))[moves[-1]])
+        state = game.play(state, moves[-1])
+    assert places != moves
+    record = record_of(0, moves, targets=[{move: 1.0} for move in moves])
+    samples = window_of([record]).sample(20, seed=1, step=1, num_later=2)
+    batch = make_unrolled_batch(game, samples, search_value_weight=0.0, illegal_share=0.0)
+    starts = np.diff(samples.action_offsets)
+    for sample, start in enumerate(starts.tolist()):
+        made = batch.targets["moves"].reshape(20, 3)[sample, :2].tolist()
+        assert made[: len(texts) - start] == places[start : start + 2]

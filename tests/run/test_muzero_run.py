@@ -1,0 +1,121 @@
+"""Runs that learn the rules: repeated bit for bit, played, matched, and refused where they have no meaning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from games_for_tests import DoubleMove
+from zerosum.arena import play_match
+from zerosum.base.errors import SettingsError
+from zerosum.evaluators.onnx_graph import export
+from zerosum.games import adopt, make
+from zerosum.network import load_checkpoint
+from zerosum.network.checkpoint import checkpoint_path, save_checkpoint
+from zerosum.play.contestant import RANDOM
+from zerosum.play.own_contestants import parse_player
+from zerosum.play.player import load_player
+from zerosum.run.config import load_config, new_config
+from zerosum.run.training import train
+
+SETTINGS = (
+    "training.steps=6",
+    "training.deterministic=true",
+    "training.min_positions=40",
+    "training.steps_per_phase=3",
+    "training.num_checkpoints=2",
+    "network.num_filters=8",
+    "network.num_blocks=1",
+    "network.dynamics_blocks=1",
+    "search.num_simulations=6",
+    "selfplay.games_per_worker=6",
+    "learner.batch_size=16",
+    "strength.rollout_simulations=2",
+)
+
+
+def learned(run: Path) -> Path:
+    train("tictactoe", run, preset="muzero", overrides=SETTINGS, report=lambda _: None)
+    return run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return learned(tmp_path_factory.mktemp("muzero") / "run")
+
+
+def test_a_run_repeats_bit_for_bit(run: Path, tmp_path: Path) -> None:
+    again = learned(tmp_path / "again")
+    one, other = load_checkpoint(run), load_checkpoint(again)
+    assert one.info.step == 6
+    assert one.weights.keys() == other.weights.keys()
+    for name, weight in one.weights.items():
+        assert np.array_equal(weight, other.weights[name]), name
+    assert any(name.startswith("dynamics.") for name in one.weights)
+
+
+def test_it_searches_by_what_it_has_learned(run: Path) -> None:
+    player = load_player(run)
+    assert player.config.rules == "learned"
+    analysis = player.analyse("", num_simulations=40)
+    assert analysis.num_simulations == 40
+    assert analysis.best_move
+    # A position with one legal move, beside which the tree knows eight others.
+    assert player.analyse("a3 b3 c3 a2 c2 b2 b1 c1", num_simulations=30).best_move == "a1"
+
+
+def test_a_checkpoint_outside_of_a_run_does_too(run: Path, tmp_path: Path) -> None:
+    checkpoint = load_checkpoint(run)
+    save_checkpoint(tmp_path, checkpoint, learner_state={}, learner_info={})
+    player = load_player(checkpoint_path(tmp_path, checkpoint.info.step))
+    assert player.config.rules == "learned"
+    assert player.analyse("", num_simulations=8).num_simulations == 8
+
+
+def test_it_resumes(run: Path, tmp_path: Path) -> None:
+    again = learned(tmp_path / "longer")
+    train("tictactoe", again, overrides=["training.steps=9"], report=lambda _: None)
+    assert load_checkpoint(again).info.step == 9
+    assert load_config(again / "config.toml").learner.unroll_steps == 5
+
+
+def test_it_is_not_exported(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    with pytest.raises(SettingsError, match="a MuZero network is three networks"):
+        export(load_checkpoint(run), tmp_path / "net.onnx")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words"),
+    [
+        (["search.rules=known"], "need each other: --preset muzero sets both"),
+        (["network.kind=residual"], "need each other: --preset muzero sets both"),
+        (["search.exact_bounds=true"], "search.exact_bounds is True: no result is proven"),
+        (["search.cache_positions=100"], "search.cache_positions is 100: a cache knows positions"),
+        (["learner.mask_illegal=true"], "learner.mask_illegal is True: the policy must learn"),
+        (["learner.num_devices=2"], "learner.num_devices is 2: its learner has one device"),
+        (["training.leaf_symmetries=true"], "training.leaf_symmetries is True: no symmetry turns"),
+        (["training.source=records"], "training.source is 'records': it learns from its own games"),
+        (["learner.unroll_steps=65"], "learner.unroll_steps is 65"),
+    ],
+)
+def test_what_such_a_run_cannot_have_is_refused(overrides: list[str], words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        new_config(make("tictactoe"), "tictactoe", preset="muzero", overrides=overrides)
+
+
+def test_a_game_in_which_a_side_moves_twice_is_refused() -> None:
+    game: Any = adopt(DoubleMove())
+    with pytest.raises(SettingsError, match="a side may move twice in a row"):
+        new_config(game, "double", preset="muzero")
+    assert new_config(game, "double").network.kind == "residual"
+
+
+def test_it_plays_matches(run: Path) -> None:
+    game = make("tictactoe")
+    player = parse_player(f"{run}@10", game)
+    result = play_match(game, player, RANDOM, num_games=6, opening_plies=1, seed=1)
+    assert [played.index for played in result.games] == list(range(6))
