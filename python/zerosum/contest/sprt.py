@@ -134,7 +134,7 @@ def count_results(results: Mapping[int, float]) -> MatchCounts:
         results: Results of the player named first, in [-1, 1], by game number; 2k and 2k + 1 are a pair.
 
     >>> count_results({0: 1, 1: 0, 2: -1, 3: 1, 4: 1})
-    MatchCounts(games=Tally(wins=3, draws=1, losses=1), pairs=(0, 0, 1, 1, 0))
+    MatchCounts(games=Tally(wins=3, draws=1, losses=1), pairs=(0, 0, 1, 1, 0), num_repeated=0)
     """
     pairs = [0] * 5
     for number, result in results.items():
