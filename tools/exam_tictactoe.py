@@ -15,8 +15,8 @@ import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from zerosum.evaluators import answer_all
 from zerosum.games import Rules, State
+from zerosum.network.evaluators import answer_all
 from zerosum.play.player import Player, load_player
 from zerosum.search import new_search
 

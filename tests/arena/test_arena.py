@@ -18,8 +18,8 @@ from zerosum.arena.openings import random_opening
 from zerosum.base.errors import SettingsError
 from zerosum.contest.ratings import PairScore
 from zerosum.contest.sprt import Tally
-from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import Rules, adopt, make
+from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.play.contestant import RANDOM, Contestant, SearchContestant, rollouts
 from zerosum.search import SearchConfig
 

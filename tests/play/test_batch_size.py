@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from zerosum.evaluators import Evaluations, NetworkEvaluator, UniformEvaluator
-from zerosum.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.games import make
 from zerosum.games.rules import Leaves
 from zerosum.network import Checkpoint
+from zerosum.network.evaluators import Evaluations, NetworkEvaluator, UniformEvaluator
+from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.play.contestant import SearchContestant
 from zerosum.play.driver import IN_FLIGHT_SHARE, SearchDriver, Task, batch_size
 from zerosum.play.player import BATCHES_ON_GPU, Player

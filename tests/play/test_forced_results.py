@@ -13,8 +13,8 @@ from zerosum.analysis.analyst import analyse
 from zerosum.arena.seats import Decision, Inbox, RulesSeat, SearchPool, SearchSeat, Turn
 from zerosum.contest.adjudication import Score, moves_to_mate
 from zerosum.contest.mover import EngineLimits
-from zerosum.evaluators import UniformEvaluator, answer_all
 from zerosum.games import Rules, make
+from zerosum.network.evaluators import UniformEvaluator, answer_all
 from zerosum.play.contestant import SearchContestant, alpha_beta, rollouts
 from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.player import Player

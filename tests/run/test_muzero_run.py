@@ -11,10 +11,10 @@ import pytest
 from games_for_tests import DoubleMove
 from zerosum.arena import play_match
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators.onnx_graph import export
 from zerosum.games import adopt, make
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, save_checkpoint
+from zerosum.network.evaluators.onnx_graph import export
 from zerosum.play.contestant import RANDOM
 from zerosum.play.own_contestants import parse_player
 from zerosum.play.player import load_player

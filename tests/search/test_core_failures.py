@@ -15,8 +15,8 @@ import pytest
 
 from games_for_tests import DoubleMove
 from zerosum import _core
-from zerosum.evaluators import UniformEvaluator, answer
 from zerosum.games import adopt
+from zerosum.network.evaluators import UniformEvaluator, answer
 from zerosum.search import SearchConfig, new_search
 
 UNIFORM = UniformEvaluator()

@@ -14,8 +14,8 @@ from hidden_rules import FakeHiddenNetwork, Hidden, HiddenRules, run_hidden_twin
 from search_twin import ReferenceSearch
 from searches_for_tests import ALPHA, FakeNetwork, random_position
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators import RolloutEvaluator, UniformEvaluator, answer, answer_all
 from zerosum.games import adopt, make, state_after
+from zerosum.network.evaluators import RolloutEvaluator, UniformEvaluator, answer, answer_all
 from zerosum.search import SearchConfig, new_search
 
 LEARNED = SearchConfig(

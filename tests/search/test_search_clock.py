@@ -17,8 +17,8 @@ from games_for_tests import DoubleMove, Loop
 from searches_for_tests import PLAIN, Recorder
 from zerosum._core import UNLIMITED_SIMULATIONS, Search, core_game_names
 from zerosum.base.errors import GameError
-from zerosum.evaluators import RolloutEvaluator, UniformEvaluator, answer, answer_all
 from zerosum.games import Rules, State, adopt, make, state_after
+from zerosum.network.evaluators import RolloutEvaluator, UniformEvaluator, answer, answer_all
 from zerosum.play.analysis import Analysis
 from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.engine import Engine

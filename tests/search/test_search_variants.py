@@ -20,8 +20,8 @@ from searches_for_tests import (
     random_position,
 )
 from zerosum import _core
-from zerosum.evaluators import answer_all
 from zerosum.games import make, parse_action, state_after
+from zerosum.network.evaluators import answer_all
 from zerosum.search import SearchConfig, new_search
 
 

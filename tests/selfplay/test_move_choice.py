@@ -10,8 +10,8 @@ import pytest
 
 from selfplay_for_tests import GAMES, SEARCH
 from selfplay_twin import choose_action
-from zerosum.evaluators import RolloutEvaluator, UniformEvaluator, answer
 from zerosum.games import Rules, state_after
+from zerosum.network.evaluators import RolloutEvaluator, UniformEvaluator, answer
 from zerosum.search import new_search
 from zerosum.search.config import Root
 from zerosum.selfplay import SelfplayConfig

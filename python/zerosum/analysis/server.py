@@ -27,8 +27,8 @@ from zerosum.analysis.answers import answer, answer_without_search, no_results
 from zerosum.analysis.query import Query, QueryTurn, read_query
 from zerosum.analysis.query_fields import QueryError
 from zerosum.base.errors import ZerosumError
-from zerosum.evaluators import Evaluations, Evaluator
 from zerosum.games import Rules, make
+from zerosum.network.evaluators import Evaluations, Evaluator
 from zerosum.notation.legality import game_of, options_of
 from zerosum.play.choice import Players
 from zerosum.play.driver import REPORT_SECONDS, Task

@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from zerosum.base.errors import ZerosumError
-from zerosum.evaluators import UniformEvaluator, answer
-from zerosum.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.games import make
+from zerosum.network.evaluators import UniformEvaluator, answer
+from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.run.config import new_config
 from zerosum.search import new_search
 

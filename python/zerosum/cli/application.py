@@ -73,7 +73,7 @@ def main() -> None:
         )
         raise SystemExit(2) from None
     except (MemoryError, RuntimeError) as error:
-        from zerosum.evaluators.batch_limit import is_out_of_memory
+        from zerosum.network.evaluators.batch_limit import is_out_of_memory
 
         if not is_out_of_memory(error):
             raise

@@ -34,9 +34,9 @@ from zerosum.cluster.ingest import Ingest
 from zerosum.cluster.remote_actor import RemoteActor
 from zerosum.cluster.rooms import ROUNDING, Room, room_of
 from zerosum.cluster.status import STATUS_S, ClusterStatus, StatusFiles, by_word
-from zerosum.evaluators import EvaluatorConfig
 from zerosum.games.rules import is_named
 from zerosum.network import Checkpoint
+from zerosum.network.evaluators import EvaluatorConfig
 from zerosum.replay import GameRecord
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.journal import game_entries

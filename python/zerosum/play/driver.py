@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 
 from zerosum._core import UNLIMITED_SIMULATIONS, Root, Search
-from zerosum.evaluators import Evaluator, answer_all
-from zerosum.evaluators.evaluator import CPU_FULL_BATCH
-from zerosum.evaluators.updatable import UpdatableEvaluator
+from zerosum.network.evaluators import Evaluator, answer_all
+from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH
+from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.analysis import Analysis, AnalysisLine
 from zerosum.play.deepening_driver import DeepeningDriver
 from zerosum.play.task import Task as Task

@@ -31,7 +31,6 @@ from zerosum.base.settings import (
     to_mapping,
 )
 from zerosum.cluster import ClusterConfig
-from zerosum.evaluators.backends import Backend, EvaluatorConfig, Precision
 from zerosum.games import Rules, make, measure_game
 from zerosum.games.permission import allow_program
 from zerosum.games.python_game import split_name
@@ -40,6 +39,7 @@ from zerosum.games.source_files import OBJECT
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.config import module_path
+from zerosum.network.evaluators.backends import Backend, EvaluatorConfig, Precision
 from zerosum.network.updatable import opponent_view
 from zerosum.network.weights import num_parameters
 from zerosum.replay import ReplayConfig

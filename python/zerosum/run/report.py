@@ -37,10 +37,10 @@ from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
 from zerosum.run.run_directory import RECORDS
 from zerosum.run.solved import MistakeRate, mistake_rates, published_mistakes, solved_sets, wilson_error
+from zerosum.run.storage.mirror import NOTE as STORE_NOTE
+from zerosum.run.storage.mirror import StoreNote
 from zerosum.run.strength import Strength, player_name
 from zerosum.selfplay.evaluation_learning import values_text
-from zerosum.storage.mirror import NOTE as STORE_NOTE
-from zerosum.storage.mirror import StoreNote
 
 Write = Callable[[str], None]
 

@@ -18,8 +18,8 @@ from importlib import resources
 
 from zerosum.base.errors import SettingsError, nearest
 from zerosum.contest.elo import NORMAL_95
-from zerosum.evaluators import answer
 from zerosum.games import Rules, State, state_after
+from zerosum.network.evaluators import answer
 from zerosum.play.player import Player
 from zerosum.search import new_search
 from zerosum.search.config import with_room
