@@ -17,8 +17,8 @@ from zerosum.games import Rules, State, adopt, make
 from zerosum.games.rules import Leaves
 from zerosum.network import Checkpoint
 from zerosum.network.evaluators import Evaluations, UniformEvaluator
-from zerosum.network.evaluators.answering import back_up
 from zerosum.search import SearchConfig
+from zerosum.search.answering import back_up
 from zerosum.search.config import Search
 
 ALPHA = 1.3

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from zerosum.games import Rules, State
-from zerosum.network.evaluators import answer_all
 from zerosum.play.player import Player, load_player
 from zerosum.search import new_search
+from zerosum.search.answering import answer_all
 
 TREES = 512
 """Positions that are searched at a time."""

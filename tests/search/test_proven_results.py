@@ -14,8 +14,9 @@ from searches_for_tests import ALPHA, GAMES, PLAIN, FakeNetwork, Recorder, rando
 from zerosum._core import Root
 from zerosum.games import adopt, make
 from zerosum.games.rules import Leaves
-from zerosum.network.evaluators import Evaluations, answer_all
+from zerosum.network.evaluators import Evaluations
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer_all
 
 LEAVES_IN_FLIGHT = (1, 2, 3, 8, 16, 32, 64, 128, 256)
 

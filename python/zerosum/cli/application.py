@@ -135,7 +135,7 @@ def _abandon_output() -> None:
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        from zerosum._core import __version__
+        from zerosum.base.version import __version__
 
         print(__version__)
         raise typer.Exit

@@ -20,8 +20,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from zerosum._core import __version__
 from zerosum.base.errors import ZerosumError
+from zerosum.base.version import __version__
 from zerosum.cluster.blocks import FULL_BYTES, Block, seal, size_of
 from zerosum.games import Rules, make
 from zerosum.network import Checkpoint

@@ -18,7 +18,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from zerosum._core import __version__
+from zerosum.base.version import __version__
 from zerosum.cluster.config import ClusterConfig
 from zerosum.cluster.connection import START_S, Connection, Place, SilentActorError, first_line
 from zerosum.learner.parallel.device_learner import TCP, DeviceLearner

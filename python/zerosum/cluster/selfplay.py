@@ -24,9 +24,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from zerosum._core import __version__
 from zerosum.base import errors
 from zerosum.base.errors import RunError, ZerosumError
+from zerosum.base.version import __version__
 from zerosum.cluster.actor import ActorTask, Orders, SelfplayActor, num_ids_wanted, unpack_reply
 from zerosum.cluster.config import ClusterConfig
 from zerosum.cluster.connection import Connection, Node, first_line

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum._core import Leaves
 from zerosum.games import Rules, start_state
+from zerosum.games.rules import Leaves
 from zerosum.network import load_checkpoint
 from zerosum.network.description import require_encoder
 from zerosum.network.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator

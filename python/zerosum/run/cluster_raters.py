@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from zerosum._core import __version__
 from zerosum.base.errors import RunError
 from zerosum.base.settings import from_mapping
+from zerosum.base.version import __version__
 from zerosum.cluster.connection import START_S, Connection, Place, SilentActorError, first_line
 from zerosum.games import make
 from zerosum.network.evaluators import EvaluatorConfig

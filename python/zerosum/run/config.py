@@ -18,7 +18,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from zerosum._core import __version__
 from zerosum.base.errors import DataError, SettingsError, command_text, counted, nearest
 from zerosum.base.settings import (
     FORMAT_VERSION,
@@ -30,6 +29,7 @@ from zerosum.base.settings import (
     setting,
     to_mapping,
 )
+from zerosum.base.version import __version__
 from zerosum.cluster import ClusterConfig
 from zerosum.games import Rules, make, measure_game
 from zerosum.games.permission import allow_program

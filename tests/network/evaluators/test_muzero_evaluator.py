@@ -15,12 +15,12 @@ from zerosum.base.errors import SettingsError
 from zerosum.games import Rules, make
 from zerosum.games.rules import Leaves
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
-from zerosum.network.evaluators import Evaluations, EvaluatorConfig, answer_all, make_evaluator
-from zerosum.network.evaluators.answering import back_up
+from zerosum.network.evaluators import Evaluations, EvaluatorConfig, make_evaluator
 from zerosum.network.evaluators.muzero import MuZeroEvaluator
 from zerosum.network.heads import values_of
 from zerosum.network.muzero_module import MuZeroModule
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer_all, back_up
 
 NETWORK = NetworkConfig(kind="muzero", num_blocks=1, dynamics_blocks=1, num_filters=8, value_hidden=8)
 LEARNED = SearchConfig(rules="learned", exact_bounds=False, proof_nodes=0, reuse_tree=False, root_noise_alpha=1.0)

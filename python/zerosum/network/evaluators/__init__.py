@@ -1,11 +1,8 @@
 """Evaluators of the search's leaves: uniform, rollouts, and networks on any device.
 
-`evaluator.py` has the protocol, `answering.py` the loop between search and evaluator, `backends.py` the choice of a
-library. Start with `Evaluator`.
+`evaluator.py` has the protocol, `backends.py` the choice of a library. Start with `Evaluator`.
 """
 
-from zerosum.network.evaluators.answering import answer as answer
-from zerosum.network.evaluators.answering import answer_all as answer_all
 from zerosum.network.evaluators.backends import EvaluatorConfig as EvaluatorConfig
 from zerosum.network.evaluators.backends import make_evaluator as make_evaluator
 from zerosum.network.evaluators.evaluator import Evaluations as Evaluations
@@ -21,7 +18,5 @@ __all__ = [
     "NetworkEvaluator",
     "RolloutEvaluator",
     "UniformEvaluator",
-    "answer",
-    "answer_all",
     "make_evaluator",
 ]

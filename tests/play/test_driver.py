@@ -1,10 +1,12 @@
-"""The leaves that a search by time has in flight: as many as the device needs, and a small share of the visits."""
+"""Leaves in flight of a search by time: as many as the device needs, and a small share of the visits. Its progress."""
 
 from __future__ import annotations
 
 import itertools
 import threading
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import override
 
+from zerosum.contest.time_manager import Progress
 from zerosum.games import make
 from zerosum.games.rules import Leaves
 from zerosum.network import Checkpoint
 from zerosum.network.evaluators import Evaluations, NetworkEvaluator, UniformEvaluator
 from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.play.contestant import SearchContestant
-from zerosum.play.driver import IN_FLIGHT_SHARE, SearchDriver, Task, batch_size
+from zerosum.play.driver import IN_FLIGHT_SHARE, SearchDriver, Task, batch_size, progress_of
 from zerosum.play.player import BATCHES_ON_GPU, Player
 from zerosum.play.search_mover import SearchMover
 from zerosum.search import SearchConfig, new_search
@@ -130,3 +133,19 @@ def test_a_batch_is_no_larger_than_the_device_needs(monkeypatch: pytest.MonkeyPa
     assert player.config_by_time().leaves_a_batch == 128
     assert max(device.sizes) == 256  # larger ones were not even tried
     assert player.judged_by(device, SEARCH).config_by_time().leaves_a_batch == 128
+
+
+def test_progress_is_read_from_the_root_of_a_search() -> None:
+    """The best move need not be the one with the best value, and visits of a reused tree are no simulations of now."""
+    root: Any = SimpleNamespace(
+        actions=np.array([2, 5, 9]), visits=np.array([4, 7, 6]), q=np.array([0.1, 0.3, np.nan]), best_action=5
+    )
+    root.num_simulations, root.num_reused = 17, 5
+    expected = Progress(
+        best_action=5, best_visits=7, second_visits=6, is_best_by_value=True, num_moves=3, num_simulations=12
+    )
+    assert progress_of(root) == expected
+    root.q[0] = 0.4
+    assert progress_of(root) == replace(expected, is_best_by_value=False)
+    root.actions, root.visits, root.q = np.array([5]), np.array([17]), np.array([-0.2])
+    assert progress_of(root) == replace(expected, best_visits=17, second_visits=0, num_moves=1)

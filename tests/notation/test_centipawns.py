@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from zerosum.contest.centipawns import centipawns, coefficient_of
+from zerosum.notation.centipawns import centipawns, coefficient_of
 
 
 def test_centipawns_are_the_difference_in_elo() -> None:
