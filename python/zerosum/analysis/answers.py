@@ -76,11 +76,11 @@ class _Seen:
         self.leads = go_score.Leads(self.game.spec.board_shape[0])
 
     def learn_lead(self, value: float) -> None:
-        """Take the position's lead from the network's ownership, if it has it, instead of from the search's value."""
+        """Take the position's lead from what the network knows of the score, instead of from the search's value."""
         assert self.searcher is not None
-        lead = go_score.expected_lead(self.searcher, self.state)
-        if lead is not None:
-            self.leads = go_score.Leads(self.leads.size, value, lead if self.player == 0 else -lead)
+        points = go_score.expected_points(self.searcher, self.state)
+        if points is not None:
+            self.leads = go_score.Leads(self.leads.size, value, points if self.player == 0 else points.of_opponent())
 
     def win_rate(self, value: float) -> float:
         """The win rate of a value for the player to move."""
@@ -101,7 +101,7 @@ class _Seen:
     def scores(self, lead: float) -> dict[str, float]:
         """KataGo's three score fields, which are equal here, and the standard deviation."""
         points = _rounded(self.sign * lead)
-        stdev = _rounded(go_score.deviation(self.leads.size))
+        stdev = _rounded(self.leads.deviation)
         return {"scoreLead": points, "scoreMean": points, "scoreSelfplay": points, "scoreStdev": stdev}
 
     def root_info(self, value: float, visits: int) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 Values that the network does not predict have surrogates:
 
-    lead       SCALE * side * ln(p / (1 - p)) points for a win rate p, at most as for 0.999. With an ownership head the
-               position's lead is what the network expects, and a move's is moved as far. After two passes it is the
-               score by the rules, without dead stones where they have friendly passes
-    deviation  that of the logistic distribution behind the lead: pi / sqrt(3) * SCALE * side
+    lead       SCALE * side * ln(p / (1 - p)) points for a win rate p, at most as for 0.999. With a head of the score or
+               of ownership the position's lead is what the network expects, and a move's is moved as far. After two
+               passes it is the score by the rules, without dead stones where they have friendly passes
+    deviation  that of the logistic distribution behind the lead: pi / sqrt(3) * SCALE * side; the network's, if it has
+               a head of the score
     ownership  the owner of a point at the end, by the network or by random games (`Player.ownership`)
 """
 
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.evaluators.ownership import Points
 from zerosum.games import Rules, State
 from zerosum.notation.go_status import TWO_PASSES, final_count
 from zerosum.notation.legality import options_of
@@ -35,13 +37,18 @@ class Leads:
     """Lines of the board."""
     root_value: float = 0.0
     """The root's value, in [-1, 1]."""
-    expected: float | None = None
-    """The root's lead by the network, if it has an ownership head."""
+    expected: Points | None = None
+    """The root's score by the network, if it has a head of the score or of ownership."""
 
     def of(self, value: float) -> float:
         """The lead at a value of the search."""
-        added = 0.0 if self.expected is None else self.expected - lead(self.root_value, self.size)
+        added = 0.0 if self.expected is None else self.expected.lead - lead(self.root_value, self.size)
         return lead(value, self.size) + added
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the score."""
+        return deviation(self.size) if self.expected is None else self.expected.deviation
 
 
 def lead(value: float, size: int) -> float:
@@ -73,13 +80,16 @@ def ownership(player: Player, state: State, num_games: int) -> NDArray[np.float6
     return owners
 
 
-def expected_lead(player: Player, state: State) -> float | None:
-    """Black's expected lead in points by the network's ownership; None for a network without it."""
-    if not player.knows_owners:
-        return None
-    return lead_by(ownership(player, state, 0), player.game)
+def expected_points(player: Player, state: State, owners: NDArray[np.float64] | None = None) -> Points | None:
+    """Black's expected score by the network; None for a network that knows neither the score nor the owners of points.
 
-
-def lead_by(owners: NDArray[np.float64], game: Rules) -> float:
-    """Black's lead in points if the points, [points] in [-1, 1], have these owners."""
-    return float(owners.sum()) - float(options_of(game)["komi"])
+    Args:
+        player: Whose network is asked.
+        state: The position.
+        owners: [points], the owners of the points for Black, if they are known already.
+    """
+    if (points := player.points(state)) is not None or not player.knows_owners:
+        return points
+    owners = ownership(player, state, 0) if owners is None else owners
+    lead = float(owners.sum()) - float(options_of(player.game)["komi"])
+    return Points(lead, lead, deviation(player.game.spec.board_shape[0]))

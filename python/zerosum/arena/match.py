@@ -16,13 +16,12 @@ from typing import Self
 
 from zerosum.arena.plan import MatchPlan, MatchSettings
 from zerosum.arena.played import FAILURES, PlayedGame, Thought
-from zerosum.arena.result import MatchResult
+from zerosum.arena.result import MatchResult, PairCounter
 from zerosum.arena.seating import seats_of
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.contest.adjudication import AdjudicationRules, ScoredMove, adjudicate
 from zerosum.contest.clock import Clock
 from zerosum.contest.mover import EngineLimits
-from zerosum.contest.sprt import MatchCounts, Tally, count_results
 from zerosum.games import Rules, State
 from zerosum.play.contestant import Contestant, ProgramContestant
 
@@ -71,7 +70,7 @@ class Match:
         self._boards: dict[int, _Board] = {}
         self._seats: tuple[Seat, ...] = ()
         self._fresh: list[PlayedGame] = []
-        self._num_pairs, self._counts, self._is_decided = 0, MatchCounts(Tally(0, 0, 0)), False
+        self._num_pairs, self._counter, self._is_decided = 0, PairCounter(), False
         self._count_pairs()
         if self.is_over:
             return
@@ -102,11 +101,10 @@ class Match:
         The order of their ends would favour short games, which may be mostly one player's wins.
         """
         while not self._is_decided and {2 * self._num_pairs, 2 * self._num_pairs + 1} <= self._games.keys():
-            pair = (self._games[2 * self._num_pairs], self._games[2 * self._num_pairs + 1])
+            self._counter.add(self._games[2 * self._num_pairs], self._games[2 * self._num_pairs + 1])
             self._num_pairs += 1
             if self._plan.settings.sprt is not None:
-                self._counts += count_results({game.index: game.result for game in pair})
-                self._is_decided = self._plan.settings.sprt.test(self._counts).decision is not None
+                self._is_decided = self._plan.settings.sprt.test(self._counter.counts).decision is not None
 
     @property
     def num_games(self) -> tuple[int, int]:

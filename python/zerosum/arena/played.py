@@ -57,6 +57,11 @@ class PlayedGame:
     """Sentences about faults, the rule that ended the game, and an engine that counts another score."""
 
     @property
+    def moves(self) -> tuple[int, str, tuple[int, ...]]:
+        """What makes it a game of its own: `first_is_player`, `start` and `actions`."""
+        return self.first_is_player, self.start, self.actions
+
+    @property
     def has_failure(self) -> bool:
         """Whether a fault decided it: time, an illegal move, a crash."""
         return self.ending in FAILURES

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
 
 from zerosum.arena.played import FAILURES, PlayedGame
 from zerosum.base.errors import counted
 from zerosum.contest.ratings import PairScore
-from zerosum.contest.sprt import MatchStatistics, Sprt, Tally, count_results, match_statistics
+from zerosum.contest.sprt import MatchCounts, MatchStatistics, Sprt, Tally, count_results, match_statistics
+
+
+class PairCounter:
+    """Counts complete pairs of a match one by one, and which of them repeat an earlier one move for move."""
+
+    def __init__(self) -> None:
+        self.counts = MatchCounts(Tally(0, 0, 0))
+        self._seen: set[Hashable] = set()
+
+    def add(self, even: PlayedGame, odd: PlayedGame) -> None:
+        """Count the two games of an opening."""
+        moves = (even.moves, odd.moves)
+        self.counts += replace(count_results({0: even.result, 1: odd.result}), num_repeated=int(moves in self._seen))
+        self._seen.add(moves)
 
 
 @dataclass(frozen=True)
@@ -56,14 +71,17 @@ class MatchResult:
 
     @property
     def pair_score(self) -> PairScore:
-        """The results as `fit_ratings` takes them."""
-        return PairScore.of_results(self.first, self.second, (game.result for game in self.games))
+        """The results as `fit_ratings` takes them; repeated pairs do not add to the number of games."""
+        score = PairScore.of_results(self.first, self.second, (game.result for game in self.games))
+        return score.weighted(self.statistics.counts.information)
 
     @property
     def statistics(self) -> MatchStatistics:
         """Statistics of the results by complete pairs; a result above 0 is a win."""
-        counts = count_results({game.index: game.result for game in self.games})
-        return match_statistics(counts, sprt=self.sprt)
+        counter = PairCounter()
+        for even, odd in zip(self.games[::2], self.games[1::2], strict=True):
+            counter.add(even, odd)
+        return match_statistics(counter.counts, sprt=self.sprt)
 
     def num_failures(self, ending: str) -> tuple[int, int]:
         """Number of games that first and second lost by this fault, one of `FAILURES`."""

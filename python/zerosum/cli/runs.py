@@ -131,14 +131,23 @@ def clean(
 def export(
     run: RunArgument,
     file: Annotated[Path, typer.Argument(help="The ONNX file to write.", show_default=False)],
+    game: Annotated[
+        str, typer.Option(help="The game, for a network of KataGo that is to play on its board.", show_default=False)
+    ] = "",
 ) -> None:
     """Write a network as an ONNX file for other programs; its metadata names the game and the encoding."""
     from zerosum.evaluators.onnx_graph import export as export_network
+    from zerosum.games import make
     from zerosum.network import load_checkpoint
+    from zerosum.network.description import require_encoder
     from zerosum.play.bundled import require_network
+    from zerosum.play.fit import rules_for
 
     require_target(file, ".onnx")
-    checkpoint = load_checkpoint(require_network(run))
+    rules = make(game) if game else None
+    checkpoint = load_checkpoint(require_network(run), game=rules)
+    if rules is not None:
+        require_encoder(checkpoint.info, rules_for(checkpoint.info, rules).spec)
     export_network(checkpoint, file)
     print(f"{file}: the network of step {checkpoint.info.step:,} for {checkpoint.info.full_name}.")
 

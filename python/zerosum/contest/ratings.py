@@ -85,6 +85,10 @@ class PairScore:
         """Points of `first`: 1 for a win, half for a draw."""
         return self.wins + self.draws / 2
 
+    def weighted(self, weight: float) -> PairScore:
+        """The same shares of `weight` times as many games."""
+        return PairScore(self.first, self.second, weight * self.wins, weight * self.draws, weight * self.losses)
+
     @property
     def reversed(self) -> PairScore:
         """The same games from the perspective of `second`."""

@@ -75,11 +75,18 @@ class MatchCounts:
     """All games that have ended."""
     pairs: FiveCounts = (0, 0, 0, 0, 0)
     """Complete pairs with 0, 1/2, 1, 1 1/2 and 2 points."""
+    num_repeated: int = 0
+    """Complete pairs that equal an earlier one move for move, as deterministic players play an opening once more."""
 
     def __post_init__(self) -> None:
         if min(*self._three, *self.pairs) < 0:
             raise SettingsError(
                 f"The counts {self._three} and {self.pairs} have a negative one: they are numbers of games."
+            )
+        if not 0 <= self.num_repeated <= sum(self.pairs):
+            raise SettingsError(
+                f"{self.num_repeated} pairs repeat an earlier one, expected a number from 0 to {sum(self.pairs)}, the "
+                "number of complete pairs."
             )
         if 2 * sum(self.pairs) > self.num_games:
             raise SettingsError(
@@ -89,7 +96,11 @@ class MatchCounts:
 
     def __add__(self, other: MatchCounts) -> MatchCounts:
         pairs = [sum(counts) for counts in zip(self.pairs, other.pairs, strict=True)]
-        return MatchCounts(self.games + other.games, (pairs[0], pairs[1], pairs[2], pairs[3], pairs[4]))
+        return MatchCounts(
+            self.games + other.games,
+            (pairs[0], pairs[1], pairs[2], pairs[3], pairs[4]),
+            self.num_repeated + other.num_repeated,
+        )
 
     @property
     def num_games(self) -> int:
@@ -100,6 +111,16 @@ class MatchCounts:
     def units(self) -> tuple[int, ...]:
         """Counts of the independent units by their points, ascending: five counts of pairs, or three of games."""
         return self.pairs if any(self.pairs) else self._three
+
+    @property
+    def information(self) -> float:
+        """Share of `units` that are new information, in [0, 1]: those that do not repeat an earlier one.
+
+        Means take all units, because an opening that came up more often weighs more; the sample size of intervals and
+        tests is this share of their number.
+        """
+        num_pairs = sum(self.pairs)
+        return (num_pairs - self.num_repeated) / num_pairs if num_pairs else 1.0
 
     @property
     def _three(self) -> tuple[int, int, int]:
@@ -113,7 +134,7 @@ def count_results(results: Mapping[int, float]) -> MatchCounts:
         results: Results of the player named first, in [-1, 1], by game number; 2k and 2k + 1 are a pair.
 
     >>> count_results({0: 1, 1: 0, 2: -1, 3: 1, 4: 1})
-    MatchCounts(games=Tally(wins=3, draws=1, losses=1), pairs=(0, 0, 1, 1, 0))
+    MatchCounts(games=Tally(wins=3, draws=1, losses=1), pairs=(0, 0, 1, 1, 0), num_repeated=0)
     """
     pairs = [0] * 5
     for number, result in results.items():
@@ -151,7 +172,11 @@ class MatchStatistics:
 
     def numbers(self) -> dict[str, Any]:
         """All values by name, ready for JSON: None for what is unknown and for an infinite end of an interval."""
-        named: dict[str, Any] = {**asdict(self.counts.games), "pairs": list(self.counts.pairs)}
+        named: dict[str, Any] = {
+            **asdict(self.counts.games),
+            "pairs": list(self.counts.pairs),
+            "repeated_pairs": self.counts.num_repeated,
+        }
         for name, found in (("elo", self.elo), ("nelo", self.nelo)):
             ends = (found.elo, found.low, found.high) if found else (None, None, None)
             named |= {
@@ -172,6 +197,11 @@ class MatchStatistics:
             "games": f"{self.counts.games}; {_percent(self.draw_ratio)} drawn",
             "pairs": f"{pairs} points; {_percent(self.level_ratio)} level",
         }
+        if repeated := self.counts.num_repeated:
+            rows["repeated"] = (
+                f"{repeated} of {sum(self.counts.pairs)} pairs equal an earlier one move for move; they do not narrow "
+                "the intervals"
+            )
         if self.sprt:
             rows["LLR"] = self.sprt
         return "\n".join(f"{name:<14} {row}" for name, row in rows.items())
@@ -185,9 +215,11 @@ def match_statistics(counts: MatchCounts, *, sprt: Sprt | None = None) -> MatchS
     """Elo, normalised Elo, likelihood of superiority and the sequential test, by pairs if there are any.
 
     Elo's interval is that of `elo_of_points`: it equals fastchess' normal approximation in long matches, and stays
-    valid in short and one-sided ones. nElo's is the normal approximation for players of similar strength.
+    valid in short and one-sided ones. nElo's is the normal approximation for players of similar strength. Pairs that
+    repeat an earlier one do not narrow an interval (`MatchCounts.information`).
     """
-    units, num_units = counts.units, sum(counts.units)
+    units = counts.information * np.array(counts.units, float)
+    num_units = float(units.sum())
     if not num_units:
         return MatchStatistics(counts, None, None, 0.5, sprt.test(counts) if sprt else None)
     points, games_each = _points(len(units)), (len(units) - 1) // 2
@@ -202,7 +234,7 @@ def match_statistics(counts: MatchCounts, *, sprt: Sprt | None = None) -> MatchS
     doubt = (deviation or abs(mean - 0.5) or 1) / math.sqrt(num_units)
     return MatchStatistics(
         counts,
-        elo=elo_of_points(points.tolist(), counts=units, games_each=games_each),
+        elo=elo_of_points(points.tolist(), counts=units.tolist(), games_each=games_each),
         nelo=nelo,
         los=(1 + math.erf((mean - 0.5) / doubt / math.sqrt(2))) / 2,
         sprt=sprt.test(counts) if sprt else None,
@@ -266,7 +298,7 @@ class Sprt:
         """The result of the test for the counts so far."""
         size, shares = _shares(counts.units)
         distance0, distance1 = (self._distance(shares, elo, counts.games) for elo in (self.elo0, self.elo1))
-        return SprtResult(self, size * (distance0 - distance1))
+        return SprtResult(self, counts.information * size * (distance0 - distance1))
 
     def _distance(self, shares: _Array, elo: float, games: Tally) -> float:
         """Log-likelihood per unit of `shares`, minus that of the nearest distribution with the strength `elo`."""

@@ -184,8 +184,17 @@ class _Operations:
         inputs = [x, self._weight(f"{name}.weight", weight), self._weight(f"{name}.bias", bias)]
         return self.compute("Gemm", inputs, name, transB=1)
 
+    def affine(self, x: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> str:
+        number = len(self.nodes)
+        parts = {f"factors_{number}": weight, f"terms_{number}": bias}
+        factors, terms = (self._weight(name, part.reshape(1, -1, 1, 1)) for name, part in parts.items())
+        return self.compute("Add", [self.compute("Mul", [x, factors]), terms])
+
     def relu(self, x: str) -> str:
         return self.compute("Relu", [x])
+
+    def mish(self, x: str) -> str:
+        return self.compute("Mul", [x, self.compute("Tanh", [self.compute("Softplus", [x])])])
 
     def add(self, x: str, y: str) -> str:
         return self.compute("Add", [x, y])

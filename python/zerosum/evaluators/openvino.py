@@ -22,6 +22,7 @@ from zerosum.evaluators.batch_limit import BatchLimit, whole
 from zerosum.evaluators.evaluator import CPU_FULL_BATCH, Evaluations, NetworkEvaluator, evaluations_of
 from zerosum.games.random_play import random_leaves
 from zerosum.network import Checkpoint, CheckpointInfo
+from zerosum.network.katago_config import KatagoConfig
 
 if TYPE_CHECKING:
     import openvino
@@ -62,7 +63,12 @@ def cpu_capabilities() -> set[str]:
 
 
 def fast_precision(info: CheckpointInfo) -> str:
-    """The precision "fast" on this CPU: "int8" for the program's games if the CPU has bf16 and int8, else "auto"."""
+    """The precision "fast" on this CPU: "int8" for the program's games if the CPU has bf16 and int8, else "auto".
+
+    It is "f32" for networks of KataGo: their trunks are sums of all blocks without norms, which bf16 rounds coarsely.
+    """
+    if isinstance(info.network, KatagoConfig):
+        return "f32"
     return "int8" if {"BF16", "INT8"} <= cpu_capabilities() and info.core_game() is not None else "auto"
 
 
@@ -103,6 +109,8 @@ class OpenVinoEvaluator(NetworkEvaluator):
         self._core, capabilities = openvino_core(), cpu_capabilities()
         if precision != "auto" and _CAPABILITIES[precision] not in capabilities:
             raise SettingsError(f"precision is {precision!r}, which this CPU does not support: use 'auto' or 'f32'.")
+        if precision == "int8" and isinstance(checkpoint.info.network, KatagoConfig):
+            raise SettingsError("precision is 'int8', which networks of KataGo do not have: use 'f32' or 'bf16'.")
         fast = "bf16" if "BF16" in capabilities else "f32"
         self._precision = fast if precision == "auto" else precision
         self._int8_planes_BCHW = None

@@ -96,8 +96,21 @@ class _Operations:
         """The factors of a layer's multiplication."""
         return x, opset13.constant(weight)
 
+    def affine(self, x: Node, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> Node:
+        scaled = opset13.multiply(x, opset13.constant(weight.reshape(1, -1, 1, 1)))
+        return opset13.add(scaled, opset13.constant(bias.reshape(1, -1, 1, 1)))
+
     def relu(self, x: Node) -> Node:
         return opset13.relu(x)
+
+    def mish(self, x: Node) -> Node:
+        # The same as x (1 - 2 / ((1 + e^x)^2 + 1)). OpenVINO 2026.4 fails to compile its own Mish behind a norm in some
+        # batch sizes, and x tanh(log(1 + e^x)) too, which it takes for it. This is as fast.
+        one, two = (opset13.constant(np.float32(number)) for number in (1, 2))
+        sum_ = opset13.add(opset13.exp(x), one)
+        return opset13.multiply(
+            x, opset13.subtract(one, opset13.divide(two, opset13.add(opset13.multiply(sum_, sum_), one)))
+        )
 
     def add(self, x: Node, y: Node) -> Node:
         return opset13.add(x, y)

@@ -1,12 +1,15 @@
-"""Owner of each square at the end of the game, by a network's ownership head, in NumPy.
+"""Owner of each square at the end of the game, and the score, by a network's heads for them, in NumPy.
 
-The head is only trained with (`network/heads.py`), so it is not in the graphs that search. People ask for it a few
-times a second, and NumPy is enough for that: a position of 19x19 takes a network of 6x64 some 60 ms.
+A head is only trained with (`network/heads.py`), so it is not in the graphs that search. People ask for it a few times
+a second, and NumPy is enough for that: a position of 19x19 takes a network of 6x64 some 60 ms. Only networks of KataGo
+tell the score.
 
 Shape suffixes: B positions, F and G filters, H and W the board, K kernel, S squares.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +17,23 @@ from numpy.typing import NDArray
 from zerosum.network import Checkpoint
 from zerosum.network.graph import graph
 from zerosum.network.heads import OWNERSHIP
+from zerosum.network.katago_config import SCORE, KatagoConfig
+
+
+@dataclass(frozen=True)
+class Points:
+    """The score that a network expects at the end of the game."""
+
+    lead: float
+    """Points by which the side in question leads: as many less would make the game even."""
+    mean: float
+    """The mean score of games from here."""
+    deviation: float
+    """Standard deviation of the score, in points."""
+
+    def of_opponent(self) -> Points:
+        """The same for the other side."""
+        return Points(-self.lead, -self.mean, self.deviation)
 
 
 class OwnershipNetwork:
@@ -31,6 +51,20 @@ class OwnershipNetwork:
         # 2 / (1 + exp(-logit)) - 1
         owners: NDArray[np.float64] = np.tanh(outputs[OWNERSHIP.name].astype(np.float64) / 2)
         return owners
+
+    @property
+    def knows_points(self) -> bool:
+        """Whether the network tells the score."""
+        return isinstance(self._checkpoint.info.network, KatagoConfig)
+
+    def points(self, planes_1CHW: NDArray[np.float32]) -> Points:
+        """The score of one position for the player to move. The network must tell it (`knows_points`)."""
+        info, weights = self._checkpoint.info, self._checkpoint.weights
+        assert isinstance(info.network, KatagoConfig), "the network has no score head"
+        outputs = graph(_Operations(), planes_1CHW, info.network, info.shape, weights, heads=[SCORE])
+        mean, deviation, lead = outputs[SCORE.name][0].astype(np.float64)
+        units = info.network.points
+        return Points(float(lead) * units[2], float(mean) * units[0], float(np.logaddexp(deviation, 0)) * units[1])
 
 
 def has_ownership(checkpoint: Checkpoint) -> bool:
@@ -60,8 +94,16 @@ class _Operations:
     ) -> NDArray[np.float32]:
         return x @ weight.T + bias
 
+    def affine(
+        self, x: NDArray[np.float32], weight: NDArray[np.float32], bias: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        return x * weight[:, None, None] + bias[:, None, None]
+
     def relu(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.maximum(x, 0)
+
+    def mish(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        return x * np.tanh(np.logaddexp(x, np.float32(0)))
 
     def add(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
         return x + y

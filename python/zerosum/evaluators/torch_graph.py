@@ -24,6 +24,7 @@ from torch import Tensor
 from zerosum.evaluators.batch_limit import is_out_of_memory
 from zerosum.network import Checkpoint, CheckpointInfo
 from zerosum.network.graph import folded_layers
+from zerosum.network.katago_graph import LAYERS_OF_PLANES
 from zerosum.network.layers import connect
 from zerosum.network.plane_bits import PlaneBits
 
@@ -111,9 +112,9 @@ class Network:
 
     def _on_device(self, name: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> tuple[Tensor, Tensor]:
         """A layer's weight and bias; the first one for the channels of `forward`, the last one of the policy padded."""
-        if name == "stem":
+        if name in LAYERS_OF_PLANES:
             more = self._num_channels - len(self._order)
-            weight = np.pad(weight[:, self._order], ((0, 0), (0, more), (0, 0), (0, 0)))
+            weight = np.pad(weight[:, self._order], ((0, 0), (0, more), *[(0, 0)] * (weight.ndim - 2)))
         if name == "policy_out" and weight.ndim == 4:
             more = _multiple(len(weight), self._outputs_multiple) - len(weight)
             weight, bias = np.pad(weight, ((0, more), *[(0, 0)] * 3)), np.pad(bias, (0, more))
@@ -186,6 +187,13 @@ class _FusedLayers:
 
     def linear(self, x: _Node, name: str, units: int) -> _Node:
         return F.linear(_tensor(x), *self.weights[name])
+
+    def affine(self, x: _Node, name: str) -> _Node:
+        weight, bias = self.weights[name]
+        return _tensor(x) * weight[:, None, None] + bias[:, None, None]
+
+    def mish(self, x: _Node) -> _Node:
+        return F.mish(_tensor(x))
 
     def relu(self, x: _Node) -> _Node:
         if isinstance(x, _Convolution):

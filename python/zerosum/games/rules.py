@@ -190,13 +190,18 @@ def names_planes(game: Rules) -> bool:
 def with_planes_of(game: Rules, other: Rules) -> Rules:
     """The rules of `game` with the planes of `other`, if both are one game with different options.
 
+    If there are no such planes for it (on a larger board), it is `game` itself.
+
     >>> with_planes_of(make("go9(komi=5)"), make("go(history=2, liberties=3)")).spec.full_name
     'go(size=9, komi=5, history=2, liberties=3)'
     """
     if game.spec.name != other.spec.name:
         return game
     values = {option.name: option.default for option in other.spec.known_options} | given_options(other)
-    return with_options(game, **{name: values[name] for name in PLANE_OPTIONS if name in values})
+    try:
+        return with_options(game, **{name: values[name] for name in PLANE_OPTIONS if name in values})
+    except GameError:
+        return game
 
 
 def with_usual_encoding(game: Rules) -> Rules:

@@ -41,8 +41,10 @@ from zerosum.base.files import (
     writing,
 )
 from zerosum.base.settings import from_mapping
+from zerosum.games import Rules
 from zerosum.network.config import NetworkConfig
 from zerosum.network.description import FORMAT_VERSION, Checkpoint, CheckpointInfo
+from zerosum.network.katago import is_katago_file, read_katago
 from zerosum.network.lc0 import is_lc0_file, read_lc0
 from zerosum.network.weights import weight_shapes
 
@@ -169,10 +171,13 @@ def _print_error(message: str) -> None:
     print(message, file=sys.stderr)
 
 
-def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error) -> Checkpoint:
+def load_checkpoint(
+    path: Path, *, game: Rules | None = None, report: Callable[[str], None] = _print_error
+) -> Checkpoint:
     """Read a network from a checkpoint's JSON, or the first undamaged one of a directory or a run directory.
 
-    A file of Lc0 is read, too (`lc0.py`).
+    Files of Lc0 (`lc0.py`) and of KataGo (`katago.py`) are read, too. One of KataGo's is read for the board of `game`;
+    other networks have their own.
 
     The order is that of `checkpoints_to_play`. Only the JSON and the weights are needed. A directory's damaged
     checkpoints are skipped; `report` gets a sentence for each.
@@ -185,10 +190,12 @@ def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error)
     if not path.is_dir():
         if is_lc0_file(path):
             return read_lc0(path)
+        if is_katago_file(path):
+            return read_katago(path, game)
         if path.suffix != ".json":
             raise DataError(
                 f"{path} is not a network: name a checkpoint's .json file, the directory that holds it, or a network"
-                " of Lc0 (.pb.gz)."
+                " of Lc0 (.pb.gz) or of KataGo (.bin.gz)."
             )
         return _read_checkpoint(path)
     directory = path / "checkpoints" if (path / "checkpoints").is_dir() else path
@@ -202,13 +209,17 @@ def load_checkpoint(path: Path, *, report: Callable[[str], None] = _print_error)
     raise DataError(f"{directory} has no undamaged checkpoint: train first, or name a directory that holds one.")
 
 
-def read_info(path: Path) -> CheckpointInfo:
+def read_info(path: Path, *, game: Rules | None = None) -> CheckpointInfo:
     """The description of a network from the checkpoint's JSON at `path`, without reading the weights.
+
+    That of a file of KataGo is for the board of `game`, as in `load_checkpoint`.
 
     Raises:
         DataError: the checkpoint is missing, damaged, or of a newer format.
     """
-    return read_lc0(path).info if is_lc0_file(path) else _info_of(path, _read_body(path))
+    if is_lc0_file(path):
+        return read_lc0(path).info
+    return read_katago(path, game).info if is_katago_file(path) else _info_of(path, _read_body(path))
 
 
 def load_learner_state(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -28,8 +28,14 @@ class Operations(Protocol):
     def linear(self, x: Any, name: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> Any:
         """[B, U] to [B, G] by a weight [G, U] and a bias [G]."""
 
+    def affine(self, x: Any, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> Any:
+        """[B, F, H, W] times a weight [F], plus a bias [F], numbers for each filter."""
+
     def relu(self, x: Any) -> Any:
         """max(x, 0)."""
+
+    def mish(self, x: Any) -> Any:
+        """The function x tanh(log(1 + e^x))."""
 
     def add(self, x: Any, y: Any) -> Any:
         """The sum of two nodes of the same shape."""
@@ -74,7 +80,7 @@ class _Folded:
 
     def __init__(self, operations: Operations, weights: Weights) -> None:
         self._operations, self._weights = operations, weights
-        self.relu, self.add, self.join = operations.relu, operations.add, operations.join
+        self.relu, self.mish, self.add, self.join = operations.relu, operations.mish, operations.add, operations.join
         self.flatten, self.shift, self.scale = operations.flatten, operations.shift, operations.scale
         self.mean_of_squares, self.max_of_squares = operations.mean_of_squares, operations.max_of_squares
 
@@ -83,6 +89,9 @@ class _Folded:
 
     def conv(self, x: Any, name: str, filters: int, kernel: int) -> Any:
         return self._operations.convolve(x, name, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
+
+    def affine(self, x: Any, name: str) -> Any:
+        return self._operations.affine(x, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
 
     def linear(self, x: Any, name: str, units: int) -> Any:
         return self._operations.linear(x, name, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])

@@ -5,13 +5,15 @@
                                            └─ ownership_conv 1x1, _out 1x1 ─ whose each square will be, if asked for
 
 It is AlphaZero's network (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network
-architecture"). Every convolution of the diagram is followed by batch normalisation ("norm") and has no bias of its own;
-ReLU follows every norm (in a block the second ReLU comes after the addition) and the hidden layers. A block with global
-pooling adds to each filter of its first convolution, before the ReLU, a linear function of the means and the maxima of
-all its filters over the board, which a 3x3 convolution cannot see (KataGo, arXiv 1902.10565, section 3.3, where a part
-of the filters is pooled). Squeeze-and-excitation scales and shifts the filters of a block's second convolution, before
-the addition, by factors and numbers that depend on their means (Hu et al. 2018, arXiv 1709.01507; the shifts are
-Lc0's). `heads.py` has the heads. One with a logit for each action is built in one of two ways:
+architecture"). `katago_graph.py` connects KataGo's.
+
+Every convolution of the diagram is followed by batch normalisation ("norm") and has no bias of its own; ReLU follows
+every norm (in a block the second ReLU comes after the addition) and the hidden layers. A block with global pooling adds
+to each filter of its first convolution, before the ReLU, a linear function of the means and the maxima of all its
+filters over the board, which a 3x3 convolution cannot see (KataGo, arXiv 1902.10565, section 3.3, where a part of the
+filters is pooled). Squeeze-and-excitation scales and shifts the filters of a block's second convolution, before the
+addition, by factors and numbers that depend on their means (Hu et al. 2018, arXiv 1709.01507; the shifts are Lc0's).
+`heads.py` has the heads. One with a logit for each action is built in one of two ways:
 
     dense    policy_conv 1x1, policy_out a linear layer from all squares to all actions (in the paper for Go)
     planes   policy_conv 3x3, policy_out a 1x1 convolution with a bias to K = A // (H * W) planes, whose squares are the
@@ -31,6 +33,8 @@ from typing import Protocol, TypeVar
 from zerosum.base.errors import SettingsError
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.heads import Head
+from zerosum.network.katago_config import KatagoConfig
+from zerosum.network.katago_graph import connect_katago
 
 NodeT = TypeVar("NodeT")
 
@@ -47,8 +51,14 @@ class Layers(Protocol[NodeT]):
     def linear(self, x: NodeT, name: str, units: int) -> NodeT:
         """[B, U] to [B, units], with a bias."""
 
+    def affine(self, x: NodeT, name: str) -> NodeT:
+        """[B, F, H, W] with each filter times a weight, plus a bias: a norm of its own, folded."""
+
     def relu(self, x: NodeT) -> NodeT:
         """max(x, 0)."""
+
+    def mish(self, x: NodeT) -> NodeT:
+        """The function x tanh(log(1 + e^x)) (Misra 2019, arXiv 1908.08681)."""
 
     def add(self, x: NodeT, y: NodeT) -> NodeT:
         """The sum of two nodes of the same shape."""
@@ -82,6 +92,8 @@ def connect(
     Raises:
         SettingsError: the policy head is 'planes', but the game has fewer actions than squares.
     """
+    if isinstance(config, KatagoConfig):
+        return connect_katago(layers, planes, config, shape, heads)
     x = layers.relu(layers.conv_norm(planes, "stem", config.num_filters, 3))
     return connect_heads(layers, connect_blocks(layers, x, config, config.num_blocks), config, shape, heads)
 

@@ -82,7 +82,8 @@ class _Part(Generic[NodeT]):
 
     def __init__(self, layers: Layers[NodeT], name: str) -> None:
         self._layers, self._name = layers, name
-        self.relu, self.add, self.join, self.flatten = layers.relu, layers.add, layers.join, layers.flatten
+        self.relu, self.mish, self.add = layers.relu, layers.mish, layers.add
+        self.join, self.flatten = layers.join, layers.flatten
         self.shift, self.scale = layers.shift, layers.scale
         self.mean_of_squares, self.max_of_squares = layers.mean_of_squares, layers.max_of_squares
 
@@ -94,3 +95,6 @@ class _Part(Generic[NodeT]):
 
     def linear(self, x: NodeT, name: str, units: int) -> NodeT:
         return self._layers.linear(x, f"{self._name}.{name}", units)
+
+    def affine(self, x: NodeT, name: str) -> NodeT:
+        return self._layers.affine(x, f"{self._name}.{name}")

@@ -49,6 +49,8 @@ class ResidualTower(nn.Module):
             for name, weight_shape in weight_shapes(config, shape).items():
                 if name.endswith(".conv.weight"):
                     self._add(name.removesuffix(".conv.weight"), _ConvNorm(*weight_shape[:3]))
+                elif name.endswith(".weight") and len(weight_shape) == 1 and ".norm." not in name:
+                    self._add(name.removesuffix(".weight"), _Affine(*weight_shape))
                 elif name.endswith(".weight") and ".norm." not in name:
                     filters, inputs = weight_shape[:2]
                     layer: nn.Module = nn.Linear(inputs, filters)
@@ -106,8 +108,15 @@ class _TorchLayers:
         y: Tensor = self._modules[name](x)
         return y
 
+    def affine(self, x: Tensor, name: str) -> Tensor:
+        y: Tensor = self._modules[name](x)
+        return y
+
     def relu(self, x: Tensor) -> Tensor:
         return F.relu(x)
+
+    def mish(self, x: Tensor) -> Tensor:
+        return F.mish(x)
 
     def add(self, x: Tensor, y: Tensor) -> Tensor:
         return x + y
@@ -129,6 +138,18 @@ class _TorchLayers:
 
     def join(self, x: Tensor, y: Tensor) -> Tensor:
         return torch.cat([x, y], dim=1)
+
+
+class _Affine(nn.Module):
+    """A weight and a bias for each filter."""
+
+    def __init__(self, filters: int) -> None:
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.empty(filters)), nn.Parameter(torch.empty(filters))
+
+    def forward(self, x_BFHW: Tensor) -> Tensor:
+        y_BFHW: Tensor = x_BFHW * self.weight[:, None, None] + self.bias[:, None, None]
+        return y_BFHW
 
 
 class _ConvNorm(nn.Module):

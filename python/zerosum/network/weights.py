@@ -158,9 +158,16 @@ class _WeightShapes:
         self.shapes[f"{name}.weight"], self.shapes[f"{name}.bias"] = (units, x[0]), (units,)
         return (units,)
 
+    def affine(self, x: tuple[int, ...], name: str) -> tuple[int, ...]:
+        """Note a weight and a bias for each filter."""
+        self.shapes[f"{name}.weight"], self.shapes[f"{name}.bias"] = (x[0],), (x[0],)
+        return x
+
     def relu(self, x: tuple[int, ...]) -> tuple[int, ...]:
         """The same shape."""
         return x
+
+    mish = relu
 
     def add(self, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
         """The same shape."""

@@ -158,7 +158,7 @@ class SearchDriver:
     def _finish_proof(self) -> None:
         """At the end of a search use the positions that are left, and look for a shorter win if one is known.
 
-        A stop and the end of the time end this, too.
+        A stop and the end of the time end this, too, as does `Task.is_enough`, behind which a clock may run.
         """
         num_leaves = self._search.num_leaves - self._leaves_before
         if self._stop_reason:
@@ -168,7 +168,7 @@ class SearchDriver:
         elif self._task.num_visits is None:
             return
         num_nodes = min(self._config.proof_nodes * num_leaves - self._proof_nodes, LAST_NODES)
-        while num_nodes > 0 and not self._is_stopped() and not self._is_late():
+        while num_nodes > 0 and not self._is_stopped() and not self._is_late() and not self._is_enough():
             part = min(num_nodes, LAST_PART)
             self._search.prove(0, part, max_edges=EDGES_PER_NODE * part)
             self._proof_nodes += part
@@ -177,6 +177,12 @@ class SearchDriver:
     def _is_late(self) -> bool:
         task = self._task
         return task.seconds is not None and not task.is_endless and self._clock() - self._started >= task.seconds
+
+    def _is_enough(self) -> bool:
+        task, root = self._task, self._search.root(0)
+        if task.is_enough is None or task.is_endless or root.num_simulations == 0:
+            return False
+        return task.is_enough(root, self._clock() - self._started) is not None
 
     def _is_over(self) -> bool:
         """Whether to end the search; also reports, and sets the moves to search first."""

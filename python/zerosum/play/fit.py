@@ -1,10 +1,14 @@
-"""Whether a network can play a game: it has learned the game's rules, with the same planes or with others."""
+"""Whether a network can play a game: it has learned the game's rules, with the same planes or with others.
+
+A file of KataGo has a network for each board; `load_checkpoint` takes the one of the game that is played.
+"""
 
 from __future__ import annotations
 
 from zerosum.games import Rules
 from zerosum.games.rules import with_planes_of
 from zerosum.network import CheckpointInfo
+from zerosum.network.katago_config import KatagoConfig
 
 
 def rules_for(info: CheckpointInfo, game: Rules) -> Rules:
@@ -20,5 +24,8 @@ def rules_for(info: CheckpointInfo, game: Rules) -> Rules:
 
 
 def fits(info: CheckpointInfo, game: Rules) -> bool:
-    """Whether a network can play a game."""
+    """Whether a network can play a game, or the file of one on any board has a network that can."""
+    if isinstance(info.network, KatagoConfig) and (learned := info.core_game()) is not None:
+        own = with_planes_of(game, learned)
+        return own.spec.name == info.game and len(own.spec.planes) == len(info.planes)
     return rules_for(info, game).spec.encoder_id == info.encoder_id

@@ -87,7 +87,7 @@ def parse_player(
     if word == ROLLOUTS:
         return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
     path = existing_run(word, words=OWN_WORDS)
-    checkpoint = load_checkpoint(path)
+    checkpoint = load_checkpoint(path, game=game)
     search = search_of_run(read_run_config(path), num_simulations, info=checkpoint.info)
     own = rules_for(checkpoint.info, game)
     if checkpoint.info.network.kind == "updatable":

@@ -23,14 +23,16 @@ from zerosum.base.settings import from_mapping, num_cores, read_settings
 from zerosum.evaluators import Evaluator, EvaluatorConfig, make_evaluator
 from zerosum.evaluators.backends import Precision
 from zerosum.evaluators.evaluator import CPU_FULL_BATCH, NetworkEvaluator
-from zerosum.evaluators.ownership import OwnershipNetwork, has_ownership
+from zerosum.evaluators.ownership import OwnershipNetwork, Points, has_ownership
 from zerosum.games import Rules, State, make, openspiel, state_after
 from zerosum.games.permission import require_allowed
 from zerosum.games.python_game import Game, split_name
 from zerosum.games.rules import with_planes_of
 from zerosum.games.source_files import OBJECT, differing, kept_name, rules_files
-from zerosum.network import Checkpoint, CheckpointInfo, lc0, load_checkpoint
+from zerosum.network import Checkpoint, CheckpointInfo, katago, lc0, load_checkpoint
 from zerosum.network.description import require_encoder
+from zerosum.network.katago import is_katago_file
+from zerosum.network.katago_config import KatagoConfig
 from zerosum.network.lc0 import is_lc0_file
 from zerosum.play.analysis import Analysis
 from zerosum.play.bundled import require_network
@@ -74,7 +76,10 @@ class Player:
         learned_game: str = "",
         ownership: OwnershipNetwork | None = None,
     ) -> None:
-        """`step` is the learner's step of the network, None without one; `learned_game` its game's full name."""
+        """`step` is the learner's step of the network, None without one.
+
+        `learned_game` is its game's full name, "" without one and for a network whose planes tell the rules.
+        """
         self.game, self.step, self.learned_game, self._ownership = game, step, learned_game, ownership
         self.evaluator, self._on_cpu = evaluator, (num_batches, batch_size)
         self._num_batches, self._batch_size = self._on_cpu
@@ -133,6 +138,16 @@ class Player:
     def is_on_gpu(self) -> bool:
         """Whether the evaluator wants more leaves at a time than a CPU."""
         return isinstance(self.evaluator, NetworkEvaluator) and self.evaluator.full_batch > CPU_FULL_BATCH
+
+    def points(self, state: State) -> Points | None:
+        """What the network expects of the score at the end, for the first player.
+
+        None for a network that does not tell it, and if the game is over.
+        """
+        if self._ownership is None or not self._ownership.knows_points or self.game.ending(state) is not None:
+            return None
+        points = self._ownership.points(self.game.encode([state]).planes())
+        return points if self.game.player(state) == 0 else points.of_opponent()
 
     @property
     def knows_owners(self) -> bool:
@@ -239,13 +254,13 @@ def load_player(
 ) -> Player:
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
 
-    In place of a path, `path` may be a run's name or a game, as in commands: its newest run, or the bundled network.
-    It searches with the run's settings, and with `num_simulations` per move if given. `precision` is that of the
-    network's evaluations (`evaluators.backends.Precision`). `game` ("path.py:Class", an
-    object or its rules) is needed only for a game of your own whose checkpoint lies outside of its run, or whose
-    file the run does not know. `batch_size` is the usual maximum of positions per batch of the network; matches use
-    larger ones. A search by time keeps a batch per core in flight, or two on a GPU (`Player`). The player's game has
-    the planes that the network has learned, whatever planes `game` has.
+    In place of a path, `path` may be a run's name or a game, as in commands: its newest run, or the bundled network. It
+    searches with the run's settings, and with `num_simulations` per move if given. `precision` is that of the network's
+    evaluations (`evaluators.backends.Precision`). `game` ("path.py:Class", an object or its rules) is needed only for a
+    game of your own whose checkpoint lies outside of its run, or whose file the run does not know; and for a file of
+    KataGo, which plays on any board. `batch_size` is the usual maximum of positions per batch of the network; matches
+    use larger ones. A search by time keeps a batch per core in flight, or two on a GPU (`Player`). The player's game
+    has the planes that the network has learned, whatever planes `game` has.
 
     Raises:
         DataError: no complete checkpoint exists, or its network does not fit the game.
@@ -253,12 +268,13 @@ def load_player(
         SettingsError: a setting is out of range, or the backend cannot be used.
     """
     path = require_network(path) if isinstance(path, str) else path
-    checkpoint, run = load_checkpoint(path), read_run_config(path)
+    asked = make(game) if game else None
+    checkpoint, run = load_checkpoint(path, game=asked), read_run_config(path)
     info = checkpoint.info
     if info.network.kind == "updatable":
         num_simulations = num_simulations or ALPHA_BETA_NODES
-    game = game or learned_game(path, info)
-    rules, search = rules_for(info, make(game)), search_of_run(run, num_simulations, info=info)
+    rules = rules_for(info, asked or learned_game(path, info))
+    search = search_of_run(run, num_simulations, info=info)
     evaluator = network_evaluator(
         checkpoint,
         rules,
@@ -275,7 +291,7 @@ def load_player(
         step=info.step,
         num_batches=num_cores(),
         batch_size=batch_size,
-        learned_game=info.full_name,
+        learned_game="" if isinstance(info.network, KatagoConfig) else info.full_name,
         ownership=OwnershipNetwork(checkpoint) if has_ownership(checkpoint) else None,
     )
 
@@ -368,10 +384,12 @@ def search_of_run(run: dict[str, Any], num_simulations: int | None, *, info: Che
 def read_run_config(path: Path) -> dict[str, Any]:
     """The `config.toml` of the run that a path belongs to; empty if it lies outside of any run.
 
-    A network of Lc0 is searched with Lc0's settings.
+    A network of Lc0 is searched with Lc0's settings, one of KataGo with KataGo's.
     """
     if is_lc0_file(path):
         return {"search": dict(lc0.SEARCH)}
+    if is_katago_file(path):
+        return {"search": dict(katago.SEARCH)}
     file = _run_directory(path) / "config.toml"
     if not file.is_file():
         return {}

@@ -13,6 +13,7 @@ from zerosum.games import Rules, make
 from zerosum.games.rules import is_game_name
 from zerosum.network import CheckpointInfo
 from zerosum.network.checkpoint import checkpoints_to_play, list_checkpoints, read_info
+from zerosum.network.katago import SUFFIX
 from zerosum.network.lc0 import SUFFIXES
 from zerosum.play.fit import fits
 from zerosum.play.words import GAME_AS_PLAYER
@@ -97,7 +98,7 @@ def require_not_path(word: str, *, runs: Path | None = None) -> None:
     Raises:
         SettingsError: the word has a separator of folders, or ends as a checkpoint's JSON does.
     """
-    if "/" in word or "\\" in word or word.endswith((".json", *SUFFIXES)):
+    if "/" in word or "\\" in word or word.endswith((".json", SUFFIX, *SUFFIXES)):
         raise SettingsError(
             f"{word} does not exist: name a run directory, a checkpoint's JSON, a run in"
             f" {(runs or runs_directory()).absolute()}, or a game, {GAME_AS_PLAYER}."
@@ -128,8 +129,10 @@ def newest_checkpoint(directory: Path) -> tuple[Path, CheckpointInfo] | None:
     return None
 
 
-def network_at(path: Path) -> CheckpointInfo:
+def network_at(path: Path, *, game: Rules | None = None) -> CheckpointInfo:
     """The description of a network: of a run or a directory of checkpoints (the newest), or of one checkpoint.
+
+    `game` chooses the board of a file of KataGo, as in `load_checkpoint`.
 
     Raises:
         DataError: there is no checkpoint with a complete description.
@@ -137,7 +140,7 @@ def network_at(path: Path) -> CheckpointInfo:
     if not path.exists():
         raise DataError(f"{path} does not exist: name a run directory or a checkpoint's JSON.")
     if path.is_file():
-        return read_info(path)
+        return read_info(path, game=game)
     found = newest_checkpoint(path / "checkpoints") or newest_checkpoint(path)
     if found is None:
         raise DataError(f"There is no checkpoint in {path}: name a run directory or a checkpoint's JSON.")

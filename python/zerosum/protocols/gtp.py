@@ -74,7 +74,7 @@ def run_gtp(
     players = Players(player, say=warn)
     go = make(game) if game else players.own_game() or make("go")
     if players.path is not None:  # loading takes time, so it waits until the player is needed
-        info = network_at(players.path)
+        info = network_at(players.path, game=go)
         require_encoder(info, rules_for(info, go).spec)
     elif player:
         players.of(go)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.analysis.go_score import Leads, deviation
+from zerosum.analysis.go_score import Leads
 from zerosum.base.errors import GameError
+from zerosum.evaluators.ownership import Points
 from zerosum.notation.go_words import PLAYERS
 from zerosum.play.analysis import Analysis, lower_win_rate, win_rate
 from zerosum.protocols.gtp_board import GtpBoard
@@ -25,8 +26,8 @@ class Outlook:
 
     owners: NDArray[np.float64] | None = None
     """[points] in [-1, 1] (`Player.ownership`); None if they are not requested and the network does not know them."""
-    lead: float | None = None
-    """The lead in points that a network with an ownership head expects."""
+    points: Points | None = None
+    """The score that a network with a head of the score or of ownership expects."""
 
 
 @dataclass(frozen=True)
@@ -153,14 +154,14 @@ def kata_line(report: Analysis, options: AnalysisOptions, board: GtpBoard, outlo
     `ownership` is for the player to move.
     """
     sign = 1 if options.player == 0 else -1
-    size = board.game.spec.board_shape[0]
-    leads = Leads(size, report.root.value, None if outlook.lead is None else sign * outlook.lead)
+    points = outlook.points if outlook.points is None or sign == 1 else outlook.points.of_opponent()
+    leads = Leads(board.game.spec.board_shape[0], report.root.value, points)
 
     def values(visits: int, winrate: float) -> str:
-        points = f"{leads.of(2 * winrate - 1):.6f}"
+        lead = f"{leads.of(2 * winrate - 1):.6f}"
         return (
-            f"visits {visits} utility {2 * winrate - 1:.6f} winrate {winrate:.6f} scoreMean {points}"
-            f" scoreStdev {deviation(size):.6f} scoreLead {points} scoreSelfplay {points}"
+            f"visits {visits} utility {2 * winrate - 1:.6f} winrate {winrate:.6f} scoreMean {lead}"
+            f" scoreStdev {leads.deviation:.6f} scoreLead {lead} scoreSelfplay {lead}"
         )
 
     told = [

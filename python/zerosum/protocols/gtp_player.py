@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from zerosum._core import Root
-from zerosum.analysis.go_score import lead_by, ownership
+from zerosum.analysis.go_score import expected_points, ownership
 from zerosum.base.errors import GameError
 from zerosum.contest.clock import TimeControl, TimeLeft
 from zerosum.contest.time_manager import Progress, TimeConfig, TimeManager
@@ -122,7 +122,7 @@ class GtpPlayer:
         if not options.owners and not self._player.knows_owners:
             return Outlook()
         owners = ownership(self._player, board.state, NUM_GAMES)
-        return Outlook(owners, lead_by(owners, self._player.game) if self._player.knows_owners else None)
+        return Outlook(owners, expected_points(self._player, board.state, owners))
 
     def _take_answer(self, report: Analysis) -> None:
         self._answer = report

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.analysis.go_score import ownership
 from zerosum.games import State
 from zerosum.notation.go_words import point_of, stones_of, text_of, vertex_of
 from zerosum.play.analysis import win_rate
@@ -19,7 +20,11 @@ NUM_SYMMETRIES = 8
 
 
 def raw_network_text(board: GtpBoard, player: Player, symmetry: int) -> str:
-    """KataGo's lines for a symmetry, without the outputs that the network lacks: scores and owners of points."""
+    """KataGo's lines for a symmetry, without the outputs that the network lacks.
+
+    Our own networks tell neither scores nor, most of them, owners of points; KataGo's errors in the short term and the
+    time left are not read.
+    """
     size = board.size
     image = _image(size, symmetry)
     start, actions = board.root(board.mover)
@@ -37,8 +42,28 @@ def raw_network_text(board: GtpBoard, player: Player, symmetry: int) -> str:
     rows = [
         " ".join("     NAN" if np.isnan(p) else f"{p:8.6f}" for p in row) for row in policy[:-1].reshape(size, size)
     ]
-    head = f"symmetry {symmetry}\nwhiteWin {white:.6f}\nwhiteLoss {1 - white:.6f}\nnoResult 0.000000"
-    return "\n".join([head, "policy", *rows, f"policyPass {policy[-1]:8.6f}"])
+    no_result, scores = 0.0, list[str]()
+    if (points := player.points(state)) is not None:
+        assert found.wdl is not None
+        win, no_result, loss = found.wdl[0].tolist()
+        white = win if board.mover == 1 else loss
+        points = points.of_opponent()
+        scores = [
+            f"whiteLead {points.lead:.3f}",
+            f"whiteScoreSelfplay {points.mean:.3f}",
+            f"whiteScoreSelfplaySq {points.mean**2 + points.deviation**2:.3f}",
+        ]
+    head = [
+        f"symmetry {symmetry}",
+        f"whiteWin {white:.6f}",
+        f"whiteLoss {1 - white - no_result:.6f}",
+        f"noResult {no_result:.6f}",
+    ]
+    lines = [*head, *scores, "policy", *rows, f"policyPass {policy[-1]:8.6f}"]
+    if player.knows_owners:
+        owners = -ownership(player, state, 0)[image[:-1]].reshape(size, size)
+        lines += ["whiteOwnership", *(" ".join(f"{owner:9.7f}" for owner in row) for row in owners)]
+    return "\n".join(lines)
 
 
 def _image(size: int, symmetry: int) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ from zerosum.games.rules import PLANE_OPTIONS, given_options
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, load_checkpoint
 from zerosum.network.description import require_encoder
 from zerosum.network.growing import SIZES, grown_weights, growth_obstacle
+from zerosum.network.katago_config import KatagoConfig
 from zerosum.play.bundled import bundled_networks
 
 
@@ -53,6 +54,7 @@ def load_initial_network(name: str) -> Checkpoint:
 
     Raises:
         DataError: there is none, or it is damaged.
+        SettingsError: it is one of KataGo's.
     """
     path = _bundled().get(name, Path(name))
     if not path.exists():
@@ -60,7 +62,13 @@ def load_initial_network(name: str) -> Checkpoint:
             f"training.initial_network is {name}, which is neither the path of a run or of a checkpoint's JSON nor a"
             f" bundled network{nearest(path.name, _bundled())}."
         )
-    return load_checkpoint(path)
+    checkpoint = load_checkpoint(path)
+    if isinstance(checkpoint.info.network, KatagoConfig):
+        raise SettingsError(
+            f"training.initial_network is {name}, a network of KataGo, which plays and is not trained: let it play"
+            f" games ({command_text('generate', '...')}) and learn from these."
+        )
+    return checkpoint
 
 
 def settings_of(info: CheckpointInfo) -> dict[str, dict[str, Any]]:

@@ -149,7 +149,7 @@ class Library:
             if all_checkpoints:
                 found += [replace(one, label=f"{label} step {one.info.step}") for one in networks]
         for path in self.runs:
-            if path.suffix == ".json" and (one := _network(path, str(path))) is not None:
+            if path.is_file() and (one := _network(path, str(path))) is not None:
                 found.append(one)
         return [*found, *_bundled()]
 

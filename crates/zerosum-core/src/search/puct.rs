@@ -45,20 +45,16 @@ fn unvisited_q(value: UnvisitedValue, node: &Node, visited_prior: f32) -> f32 {
     }
 }
 
-/// Q + U of a visited child that is not proven.
-#[derive(Clone, Copy)]
-pub struct Score {
-    /// A leaf in flight counts as a visit worth Q − `virtual_loss`, with the node's Q if the child has no other visits.
-    pub of_choice: f32,
-    /// Without virtual losses, which compare open moves with each other: a proven result must not be visited only because
-    /// the leaves of a better open move are in flight.
-    pub without_loss: f32,
-}
-
 /// Whether a child is proven to lose for `player`. Such a child is not visited while another move exists.
 #[inline]
 pub fn is_proven_loss(config: &SearchConfig, child: &Node, player: Player) -> bool {
     child.lower == child.upper && config.exact_bounds && player.sign() * child.lower < 0.0
+}
+
+/// Whether a child has visits or leaves in flight.
+#[inline]
+pub fn is_visited(child: &Node) -> bool {
+    child.visits > 0 || child.in_flight > 0
 }
 
 /// N(s): visits and leaves in flight.
@@ -84,26 +80,54 @@ impl<'a> Parent<'a> {
         Self { arena, config, node, children: arena.children_of(node), rate: exploration.at(visits_of(node)) }
     }
 
-    /// Q + U of a visited child that is not proven.
+    /// Q + U of a visited child that is not proven. A leaf in flight counts as a visit worth Q − `virtual_loss`, with the node's Q if
+    /// the child has no other visits.
     #[inline]
-    pub fn score(&self, child: &Node, prior: f32) -> Score {
+    pub fn score(&self, child: &Node, prior: f32) -> f32 {
         let sign = self.node.player.sign();
         if child.in_flight == 0 {
-            let score = sign * child.q + self.rate * prior / (1.0 + child.visits as f32);
-            return Score { of_choice: score, without_loss: score };
+            return sign * child.q + self.rate * prior / (1.0 + child.visits as f32);
         }
-        let q = sign * if child.visits == 0 { self.node.q } else { child.q };
         let (visits, in_flight) = (visits_of(child) as f32, f32::from(child.in_flight));
-        let bonus = self.rate * prior / (1.0 + visits);
-        let lowered = q - self.config.virtual_loss * in_flight / visits;
-        Score { of_choice: lowered + bonus, without_loss: q + bonus }
+        let lowered = self.q_of(child) - self.config.virtual_loss * in_flight / visits;
+        lowered + self.rate * prior / (1.0 + visits)
     }
 
-    /// The result of a proven child for the mover; `None` if it is open, or bounds are not used.
+    /// Q of a child with visits or leaves in flight, for the mover.
     #[inline]
-    pub fn proven(&self, child: &Node) -> Option<f32> {
-        let is_proven = child.lower == child.upper && self.config.exact_bounds;
-        is_proven.then(|| self.node.player.sign() * child.lower)
+    fn q_of(&self, child: &Node) -> f32 {
+        self.node.player.sign() * if child.visits == 0 { self.node.q } else { child.q }
+    }
+
+    /// Whether the result of a child is known and used.
+    #[inline]
+    pub fn is_proven(&self, child: &Node) -> bool {
+        child.lower == child.upper && self.config.exact_bounds
+    }
+
+    /// The proven child to follow: the first with the best result, if it is no loss and better than Q + U of every open move.
+    ///
+    /// Scores have no virtual losses here: a proven result must not be visited only because the leaves of a better open move are in
+    /// flight. `children` are the index, the child and its prior, each visited or proven; `open` is [`Self::hope`] of the unvisited
+    /// ones.
+    #[cold]
+    pub fn proven_choice<'b>(
+        &self,
+        children: impl Iterator<Item = (usize, &'b Node, f32)>,
+        mut open: f32,
+    ) -> Option<usize> {
+        let mut best: Option<(usize, f32)> = None;
+        for (index, child, prior) in children {
+            if self.is_proven(child) {
+                let value = self.node.player.sign() * child.lower;
+                if value >= 0.0 && best.is_none_or(|(_, most)| value > most) {
+                    best = Some((index, value));
+                }
+            } else {
+                open = open.max(self.q_of(child) + self.rate * prior / (1.0 + visits_of(child) as f32));
+            }
+        }
+        best.filter(|(_, value)| *value > open).map(|(index, _)| index)
     }
 
     /// Q + U of an unvisited child in comparison with proven results: Q is that of the node, whatever unvisited children have in

@@ -4,7 +4,7 @@ use super::arena::{Arena, ROOT};
 use super::config::SearchConfig;
 use super::node::NodeId;
 use super::prior::prior_of;
-use super::puct::{ExplorationTable, Parent};
+use super::puct::{ExplorationTable, Parent, is_visited};
 use super::root_moves::RootMoves;
 
 /// The edge to follow from an expanded node below the root: `num_children` if it is the best unvisited one.
@@ -17,33 +17,31 @@ pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Explorat
     let parent = Parent::new(arena, config, exploration, id);
     let priors = parent.arena.priors_of(parent.node);
     let (mut best, mut best_score, mut visited_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0_f32);
-    let (mut proven, mut proven_value, mut best_open) = (usize::MAX, 0.0_f32, f32::NEG_INFINITY);
+    let mut has_proven = false;
     for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
         let prior = prior_of(*prior);
         visited_prior += prior;
-        if let Some(value) = parent.proven(child) {
-            if value >= 0.0 && (proven == usize::MAX || value > proven_value) {
-                (proven, proven_value) = (index, value);
-            }
+        if parent.is_proven(child) {
+            has_proven = true;
             continue;
         }
         let score = parent.score(child, prior);
-        best_open = best_open.max(score.without_loss);
-        if score.of_choice > best_score {
-            (best, best_score) = (index, score.of_choice);
+        if score > best_score {
+            (best, best_score) = (index, score);
         }
     }
     // Each child was made by a visit, so the edges without one are unvisited: the first has the highest prior.
-    if let Some(prior) = priors.get(parent.children.len()) {
-        let prior = prior_of(*prior);
-        let score = parent.unvisited_score(prior, visited_prior);
-        best_open = best_open.max(parent.hope(prior));
-        if score > best_score {
-            best = parent.children.len();
-        }
+    let unvisited = priors.get(parent.children.len()).map(|prior| prior_of(*prior));
+    if let Some(prior) = unvisited
+        && parent.unvisited_score(prior, visited_prior) > best_score
+    {
+        best = parent.children.len();
     }
-    if proven != usize::MAX && proven_value > best_open {
-        best = proven;
+    if has_proven {
+        let open = unvisited.map_or(f32::NEG_INFINITY, |prior| parent.hope(prior));
+        let children = parent.children.iter().zip(priors).enumerate();
+        let children = children.map(|(index, (child, prior))| (index, child, prior_of(*prior)));
+        best = parent.proven_choice(children, open).unwrap_or(best);
     }
     debug_assert_ne!(
         best,
@@ -79,22 +77,19 @@ pub fn select_root_child(
 #[inline]
 fn best_root_child(parent: &Parent<'_>, priors: &[f32], is_searched: impl Fn(usize) -> bool) -> usize {
     let (mut best, mut best_score, mut best_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0);
-    // As in `select_child`.
-    let (mut proven, mut proven_value, mut best_open) = (usize::MAX, 0.0_f32, f32::NEG_INFINITY);
     // All unvisited moves share one Q, so the one with the highest prior stands for them.
     let (mut visited_prior, mut unvisited, mut unvisited_prior) = (0.0_f32, usize::MAX, -1.0);
+    let mut has_proven = false;
     for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
-        let is_visited = child.visits > 0 || child.in_flight > 0;
+        let is_visited = is_visited(child);
         if is_visited {
             visited_prior += *prior;
         }
         if !is_searched(index) {
             continue;
         }
-        if let Some(value) = parent.proven(child) {
-            if value >= 0.0 && (proven == usize::MAX || value > proven_value) {
-                (proven, proven_value) = (index, value);
-            }
+        if parent.is_proven(child) {
+            has_proven = true;
             continue;
         }
         if !is_visited {
@@ -104,21 +99,25 @@ fn best_root_child(parent: &Parent<'_>, priors: &[f32], is_searched: impl Fn(usi
             continue;
         }
         let score = parent.score(child, *prior);
-        best_open = best_open.max(score.without_loss);
-        if score.of_choice > best_score || (score.of_choice == best_score && *prior > best_prior) {
-            (best, best_score, best_prior) = (index, score.of_choice, *prior);
+        if score > best_score || (score == best_score && *prior > best_prior) {
+            (best, best_score, best_prior) = (index, score, *prior);
         }
     }
+    let mut open = f32::NEG_INFINITY;
     if unvisited != usize::MAX {
         let score = parent.unvisited_score(unvisited_prior, visited_prior);
         let is_before = unvisited_prior > best_prior || (unvisited_prior == best_prior && unvisited < best);
-        best_open = best_open.max(parent.hope(unvisited_prior));
+        open = parent.hope(unvisited_prior);
         if score > best_score || (score == best_score && is_before) {
             best = unvisited;
         }
     }
-    if proven != usize::MAX && proven_value > best_open {
-        best = proven;
+    if has_proven {
+        let children = parent.children.iter().zip(priors).enumerate();
+        let children = children
+            .filter(|(index, (child, _))| is_searched(*index) && (is_visited(child) || parent.is_proven(child)));
+        best =
+            parent.proven_choice(children.map(|(index, (child, prior))| (index, child, *prior)), open).unwrap_or(best);
     }
     debug_assert_ne!(best, usize::MAX, "the search ends before every move is a proven loss");
     best

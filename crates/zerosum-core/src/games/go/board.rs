@@ -124,6 +124,18 @@ impl<const W: usize, const P: usize> Board<W, P> {
         })
     }
 
+    /// The stones of the chain on a point, which has a stone.
+    #[inline]
+    pub fn chain_at(&self, point: usize) -> SquareSet<W> {
+        self.chain(self.head[point]).collect()
+    }
+
+    /// The liberties of the chain on a point.
+    #[inline]
+    pub fn liberties_at(&self, geometry: &Geometry<W>, point: usize) -> SquareSet<W> {
+        geometry.adjacent(self.chain_at(point)) & self.empty(geometry)
+    }
+
     /// The exclusive or of the keys of a chain.
     fn hash_of(&self, head: u16, side: usize) -> u64 {
         self.chain(head).fold(0, |hash, point| hash ^ KEYS[side][point])

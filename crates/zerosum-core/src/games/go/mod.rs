@@ -5,7 +5,10 @@
 
 mod board;
 mod geometry;
+mod katago;
+mod ladder;
 mod notation;
+mod pass_alive;
 mod playout;
 mod points;
 mod state;
@@ -52,6 +55,15 @@ pub enum Scoring {
     Territory,
 }
 
+/// What a network sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// Stones of the latest positions, as in the papers, and stones by liberties.
+    Paper,
+    /// The inputs of KataGo's networks.
+    Katago,
+}
+
 /// The options for which the values of `rules` stand.
 const RULES: &[(&str, &[(&str, &str)])] =
     &[("tromp-taylor", &[("suicide", "true")]), ("japanese", &[("scoring", "territory"), ("superko", "simple")])];
@@ -72,6 +84,8 @@ pub struct Variant {
     pub suicide: bool,
     /// The positions that may not occur again.
     pub superko: Superko,
+    /// What a network sees.
+    pub input: Input,
     /// Number of positions in the planes, the present one included.
     pub history: usize,
     /// True if the planes of a position that was set up repeat it as all earlier ones.
@@ -108,12 +122,18 @@ impl Variant {
         };
         let (history, repeats_history) = options.history(MAX_HISTORY)?;
         let liberties = options.number("liberties", 0, 0..=board::MAX_LIBERTIES)?;
+        let input =
+            if options.choice("planes", &["paper", "katago"])? == "katago" { Input::Katago } else { Input::Paper };
+        if input == Input::Katago {
+            katago::require_fitting(size, history, repeats_history, liberties)?;
+        }
         let max_plies = options.max_plies((2 * size * size) as u32)?;
-        let spec = GameSpec::new("go", 1, size * size + 1, (size, size), planes(history, liberties), max_plies)?
+        let planes = if input == Input::Katago { katago::planes() } else { planes(history, liberties) };
+        let spec = GameSpec::new("go", 1, size * size + 1, (size, size), planes, max_plies)?
             .with_options(options.canonical()?)
             .with_action_planes()
             .with_symmetries(symmetries(size, &handicap))?;
-        Ok(Self { spec, size, scoring, komi, handicap, suicide, superko, history, repeats_history, liberties })
+        Ok(Self { spec, size, scoring, komi, handicap, suicide, superko, input, history, repeats_history, liberties })
     }
 
     /// The action of the pass.
@@ -255,6 +275,9 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
     }
 
     fn encode(&self, state: &State<W, P>, planes: &mut Planes<'_>) {
+        if self.variant.input == Input::Katago {
+            return katago::encode(self, state, planes);
+        }
         let own = state.player.index();
         for age in 0..self.variant.history {
             let stones = state.boards.get(age);
@@ -295,7 +318,7 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
     fn picture(&self, state: &State<W, P>) -> Option<Picture> {
         let size = self.variant.size;
         let (columns, rows) = (points::column_labels(size), numbers_from_top(size));
-        let last = state.last.map(usize::from).filter(|point| *point < self.variant.pass());
+        let last = state.latest[0].map(usize::from).filter(|point| *point < self.variant.pass());
         let passed = (state.passes > 0).then(|| format!("{} passed", ["X", "O"][state.player.opponent().index()]));
         let picture = Picture {
             last_move: last.into_iter().collect(),
@@ -362,7 +385,9 @@ fn describe(variant: &Variant) -> Description {
              makes a position, too; positions before the game began have no stones. A position that was set up is \
              {fill} (`history_fill`, repeat or zero). With `liberties=3` three more planes mark the stones of both \
              sides whose chains have one, two and three liberties (0 to 8; the paper: none; KataGo, arXiv \
-             1902.10565: 3). The last plane is 1 everywhere if Black is to move."
+             1902.10565: 3). The last plane is 1 everywhere if Black is to move. `planes=katago` are the inputs of KataGo's \
+             networks (version 7), for boards up to 19×19: 22 planes of points, with liberties, ko, the last five moves, \
+             ladders and areas, and 19 numbers, with passes, komi and rules."
         ),
         actions: format!(
             "0 to {} are the points, row by row from the top left, {} is the pass. Written as in GTP: a column's \

@@ -9,6 +9,9 @@ use crate::games::history::Ring;
 use crate::games::squares::SquareSet;
 use crate::player::Player;
 
+/// Number of latest moves that a state keeps for the planes.
+pub const NUM_LATEST: usize = 5;
+
 /// A random word, like those of the stones.
 const WHITE_TO_MOVE: u64 = 0x243F_6A88_85A3_08D3;
 
@@ -32,12 +35,14 @@ pub struct State<const W: usize, const P: usize> {
     pub player: Player,
     /// Passes in a row, at most two.
     pub passes: u8,
-    /// The last move, if there was one.
-    pub last: Option<Action>,
+    /// The latest moves, the newest first; `None` before the game began.
+    pub latest: [Option<Action>; NUM_LATEST],
     /// Stones that each side has captured.
     pub prisoners: [u16; 2],
     /// The point that simple ko forbids.
     pub(super) ko: Option<u16>,
+    /// The same one and two plies ago.
+    pub(super) earlier_kos: [Option<u16>; 2],
     history: SuperkoHistory,
 }
 
@@ -45,8 +50,9 @@ pub struct State<const W: usize, const P: usize> {
 /// moves.
 impl<const W: usize, const P: usize> PartialEq for State<W, P> {
     fn eq(&self, other: &Self) -> bool {
+        let kos = |state: &Self| (state.ko, state.earlier_kos);
         let seen =
-            |state: &Self| (state.board.stones, state.player, state.passes, state.last, state.prisoners, state.ko);
+            |state: &Self| (state.board.stones, state.player, state.passes, state.latest, state.prisoners, kos(state));
         seen(self) == seen(other) && self.boards == other.boards && self.history == other.history
     }
 }
@@ -76,7 +82,9 @@ impl<const W: usize, const P: usize> State<W, P> {
         }
         let boards = Ring::new(|age| if age == 0 { board.stones } else { [SquareSet::EMPTY; 2] });
         let history = SuperkoHistory::new();
-        let mut state = Self { board, boards, player, passes: 0, last: None, prisoners: [0; 2], ko: None, history };
+        let (latest, earlier_kos) = ([None; NUM_LATEST], [None; 2]);
+        let mut state =
+            Self { board, boards, player, passes: 0, latest, prisoners: [0; 2], ko: None, earlier_kos, history };
         state.remember(go);
         state.ban(go, banned)?;
         Ok(state)
@@ -170,6 +178,7 @@ impl<const W: usize, const P: usize> State<W, P> {
     /// Makes a legal move; the action after the points is the pass.
     pub fn play(&mut self, go: &Go<W, P>, action: Action) {
         let is_pass = usize::from(action) == go.variant.pass();
+        self.earlier_kos = [self.ko, self.earlier_kos[0]];
         if is_pass {
             self.passes = 2.min(self.passes + 1);
             self.ko = None;
@@ -186,7 +195,8 @@ impl<const W: usize, const P: usize> State<W, P> {
             }
         }
         self.boards.push(self.board.stones);
-        self.last = Some(action);
+        self.latest.rotate_right(1);
+        self.latest[0] = Some(action);
         self.player = self.player.opponent();
         // Without the side to move, a pass leads to no new position.
         if go.variant.superko == Superko::Situational || go.variant.superko == Superko::Positional && !is_pass {
