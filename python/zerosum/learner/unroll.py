@@ -1,9 +1,9 @@
 """The loss of a network that learns the rules (MuZero, Nature 588, 2020, Methods, "Training", and its pseudocode).
 
 From a position's planes come a hidden state and, by the moves that were played, K more; the heads predict the policy
-and the value at each. The losses of step 0 have weight 1, those of the K later ones 1/K each. Only the hidden state
-that enters the next dynamics call has half its gradient, so that of the state before does not grow with K; the heads'
-own gradients are whole.
+and the value at each. The losses of step 0 have weight 1, those of the K later ones 1/K each (`later_weight`: more).
+Only the hidden state that enters the next dynamics call has half its gradient, so that of the state before does not
+grow with K; the heads' own gradients are whole.
 
 Policies are predictions over all actions of the game, also at step 0: what is illegal has the target 0, and the search,
 which knows no rules below the root, learns so not to look there.
@@ -42,7 +42,7 @@ def unrolled_loss(
     weights: Mapping[str, float],
     *,
     num_steps: int,
-    later_weight: float = 1.0,
+    later_weight: float,
     consistency_weight: float,
 ) -> tuple[Tensor, list[Tensor]]:
     """The loss [B], and the measures [B] of `measure_names`.
