@@ -79,7 +79,7 @@ def test_it_resumes(run: Path, tmp_path: Path) -> None:
     again = learned(tmp_path / "longer")
     train("tictactoe", again, overrides=["training.steps=9"], report=lambda _: None)
     assert load_checkpoint(again).info.step == 9
-    assert load_config(again / "config.toml").learner.unroll_steps == 5
+    assert load_config(again / "config.toml").learner.later_weight == 3
 
 
 def test_it_is_not_exported(run: Path, tmp_path: Path) -> None:

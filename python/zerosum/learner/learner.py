@@ -256,6 +256,7 @@ class Learner:
                     self._heads,
                     {head.name: self._weight(head) for head in self._heads},
                     num_steps=self.rows_per_sample - 1,
+                    later_weight=self.config.later_weight,
                     consistency_weight=self.config.consistency_weight,
                 )
         else:

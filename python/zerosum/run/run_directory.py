@@ -242,9 +242,10 @@ def _changed_config(
         raise SettingsError(f"{directory} began {began}, which cannot be changed: start a new run for {preset!r}.")
     after = dataclasses.replace(changed(before, asked), game=name)
     if name := growth_obstacle(before.network, after.network):
+        gains = "blocks" if before.network.kind == "muzero" else "blocks, filters"
         raise SettingsError(
             f"{directory}: network.{name} was {getattr(before.network, name)} and cannot become"
-            f" {getattr(after.network, name)}, because the network of a run can only gain blocks, filters or global"
+            f" {getattr(after.network, name)}, because the network of a run can only gain {gains} or global"
             " pooling; start a new run."
         )
     if _fixed_settings(before) != _fixed_settings(after):
