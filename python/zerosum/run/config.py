@@ -255,10 +255,10 @@ def words_on_preset(config: RunConfig, game: Rules) -> str:
     preset = "" if config.preset else preset_of(game)
     if not preset:
         return ""
-    minutes = load_preset(preset, game=game.spec.name)["training"]["minutes"]
+    budget = budget_words(TrainingConfig(minutes=load_preset(preset, game=game.spec.name)["training"]["minutes"]))
     return (
         f"These settings follow from the game's size and the budget. --preset {preset} has others for this game, made"
-        f" for {minutes:g} minutes on a small machine without a GPU."
+        f" for {budget} on a small machine without a GPU."
     )
 
 
