@@ -29,6 +29,8 @@ use crate::updatable::Accumulators;
 
 /// Largest depth of an iteration, in plies.
 pub const MAX_DEPTH: u32 = 100;
+/// Positions for each move of the root that a first iteration may take, whatever the limit.
+const NODES_A_MOVE: u64 = 50;
 /// Largest distance from the root, with extensions and quiescence.
 pub(crate) const MAX_HEIGHT: usize = 160;
 /// The value of a win at once; a win in n plies is worth n less.
@@ -437,8 +439,7 @@ impl<G: Game> Deepening<G> {
     /// A sentence, if there is no root.
     pub fn think(&mut self, limit: Limit, depth: u32, check: &dyn Fn()) -> Result<Option<Iteration>, UsageError> {
         let started = Instant::now();
-        // A first iteration of few moves comes before any number of nodes.
-        let mut last = self.deepen(Limit { nodes: None, ..limit }, check)?;
+        let mut last = self.first_iteration(limit, check)?;
         while let Some(found) = &last {
             let is_certain = found.plies_to_end().is_some_and(|plies| plies.unsigned_abs() <= found.depth);
             let is_over = limit.nodes.is_some_and(|nodes| found.num_nodes >= nodes)
@@ -453,6 +454,23 @@ impl<G: Game> Deepening<G> {
             }
         }
         Ok(last)
+    }
+
+    /// The first iteration. It may take some positions for each move whatever the limit, and as many as it needs to search one
+    /// move.
+    fn first_iteration(&mut self, limit: Limit, check: &dyn Fn()) -> Result<Option<Iteration>, UsageError> {
+        let num_moves = self.root.as_ref().map_or(0, |root| root.actions.len() as u64);
+        let mut nodes = limit.nodes.map(|nodes| nodes.max(NODES_A_MOVE * num_moves));
+        loop {
+            let found = self.deepen(Limit { nodes, ..limit }, check)?;
+            let (Some(most), Some(root)) = (nodes, &mut self.root) else { return Ok(found) };
+            if found.is_some() || root.num_nodes <= most {
+                return Ok(found);
+            }
+            // It was the number of positions that stopped it.
+            root.depth = 0;
+            nodes = Some(most.saturating_mul(2));
+        }
     }
 
     /// The search's game.
