@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import random
 import shutil
 import threading
@@ -28,6 +29,10 @@ from zerosum.web.requests import HANDLERS
 from zerosum.web.server import new_house, serve
 from zerosum.web.visit import House, Visit
 
+DOCS = Path(__file__).resolve().parents[1] / "docs" / "web"
+DESKTOP, PHONE = {"width": 1200, "height": 760}, {"width": 390, "height": 844}
+Open = Callable[..., Any]
+"""Opens a page of the site: its address behind #, and `size`, `dark`, `script` (see conftest.py)."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -148,3 +153,28 @@ def own_game(folder: Path) -> str:
     [source] = [code for code in (block.partition("```")[0] for block in blocks) if "class Breakthrough" in code]
     (folder / "breakthrough.py").write_text(source, encoding="utf-8")
     return f"{folder / 'breakthrough.py'}:Breakthrough"
+
+
+def says(page: Any, text: str) -> None:
+    page.wait_for_function(
+        "text => document.querySelector('.says')?.textContent.includes(text)", arg=text, timeout=60_000
+    )
+
+
+def click(page: Any, *cells: str) -> None:
+    for cell in cells:
+        page.locator(f'[data-name="{cell}"]').click()
+
+
+def history(page: Any, number: int) -> list[str]:
+    page.wait_for_function("number => document.querySelectorAll('.moves button').length >= number", arg=number)
+    return page.locator(".moves button").all_inner_texts()
+
+
+def picture(page: Any, name: str) -> None:
+    """Keep a picture for the documentation where it is asked for; it must not be empty or large."""
+    taken = page.screenshot()
+    assert 5_000 < len(taken) < 200_000
+    if os.environ.get("ZEROSUM_PICTURES"):
+        DOCS.mkdir(exist_ok=True)
+        (DOCS / f"{name}.png").write_bytes(taken)

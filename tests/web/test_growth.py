@@ -13,6 +13,7 @@ from zerosum.games import State, make, parse_action, state_after
 from zerosum.play.contestant import rollouts
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig, textbook
+from zerosum.web.boards import page_notation
 from zerosum.web.growth import PHASES, Growth, Settings
 
 
@@ -44,8 +45,8 @@ def test_it_is_the_textbooks_search(name: str, moves: str) -> None:
         a: child.visits for a, child in root.children.items()
     }
     assert growth.root.value_sum == root.value_sum
-    best = player.game.action_text(state, max(root.children, key=lambda a: (root.children[a].visits, root.priors[a])))
-    assert growth.view()["played"] == best
+    best = max(root.children, key=lambda action: (root.children[action].visits, root.priors[action]))
+    assert growth.view()["played"] == player.game.action_text(state, best, page_notation(player.game))
 
 
 def test_every_step_can_be_taken_back() -> None:
@@ -142,7 +143,7 @@ def test_moves_that_are_not_drawn_are_counted(name: str, moves: str) -> None:
     def check(node: dict[str, Any], state: State) -> int:
         children = {child["move"]: child for child in node["children"]}
         legal = game.legal_actions(state)
-        texts = {game.action_text(state, action): action for action in legal}
+        texts = {game.action_text(state, action, page_notation(game)): action for action in legal}
         assert set(children) <= set(texts)
         # Moves are known once a position has been evaluated.
         assert node["more"] == (len(legal) - len(children) if node["N"] else 0)

@@ -45,6 +45,7 @@ LINE = 22.0
 PAPER, INK = "#faf5ea", "#4a3b2a"
 LIGHT, DARK, WOOD, RIM = "#f0dcb8", "#b88a60", "#e3bd7c", "#8a6238"
 MARK = "#ffe14d"
+CHECK, WON = "#e8140f", "#27b35a"
 SIDES = ("first", "second")
 JOINED = "X joins top and bottom, O left and right"
 """The caption of a board whose edges belong to the players."""
@@ -142,6 +143,8 @@ def picture_svg(
     western: bool = False,
     flipped: bool = False,
     last_move: Sequence[int] | None = None,
+    won: Sequence[int] = (),
+    check: int | None = None,
     has_captions: bool = True,
 ) -> str:
     """A board with its pieces, labels, last move and captions.
@@ -152,11 +155,14 @@ def picture_svg(
         western: Whether letters replace the characters of shogi.
         flipped: Whether the board is turned by half a turn, as the second player sees it.
         last_move: Cells to mark instead of the picture's own.
+        won: Cells of the winning line, which have rings.
+        check: The cell of a king in check, which glows.
         has_captions: Whether the lines below the board are drawn.
     """
     board = _Board(picture, is_flipped=flipped, is_western=western)
     marked = picture.last_move if last_move is None else last_move
-    body = [*board.definitions(), *board.ground(), *board.marks(marked), *board.pieces(marked), *board.labels()]
+    body = [*board.definitions(), *board.ground(), *board.marks(marked), *board.glow(check), *board.pieces(marked)]
+    body += [*board.rings(won), *board.labels()]
     captions = drawn_captions(picture) if has_captions else []
     bottom = board.bottom + (LABEL if any(picture.column_labels) else 0) + (4 if captions else 0)
     for caption in captions:
@@ -337,6 +343,25 @@ class _Board:
         for cell in last_move if self.picture.grid != "points" else ():
             path = self._hexagon(cell) if self.is_hexagonal else self._square(cell)
             yield f'<path d="{path}" fill="{MARK}" fill-opacity="0.55"/>'
+
+    def glow(self, check: int | None) -> Iterator[str]:
+        """The glow behind a king in check."""
+        if check is not None:
+            x, y = self.centre(check)
+            yield (
+                f'<radialGradient id="zerosum-check"><stop offset="0.25" stop-color="{CHECK}"/><stop offset="1"'
+                f' stop-color="{CHECK}" stop-opacity="0"/></radialGradient>'
+                f'<circle class="check" cx="{x:g}" cy="{y:g}" r="{CELL * 0.7:g}" fill="url(#zerosum-check)"/>'
+            )
+
+    def rings(self, won: Sequence[int]) -> Iterator[str]:
+        """Rings on the stones that have won."""
+        for cell in won:
+            x, y = self.centre(cell)
+            yield (
+                f'<circle class="won" cx="{x:g}" cy="{y:g}" r="{CELL * 0.25:g}" fill="none" stroke="{WON}"'
+                ' stroke-width="5"/>'
+            )
 
     def pieces(self, last_move: Sequence[int]) -> Iterator[str]:
         """The pieces; a stone of the last move has a ring."""

@@ -17,6 +17,7 @@ from zerosum._core import Picture
 from zerosum.games import Rules, State
 from zerosum.games.board_in_text import board_picture
 from zerosum.games.picture import Geometry, drawn_captions, picture_svg, piece_svg, text_svg
+from zerosum.web.decisive_cells import king_in_check, winning_cells
 from zerosum.web.names import short_name
 
 MEN = dict(zip("♔♕♖♗♘♙♚♛♜♝♞♟", 2 * ("king", "queen", "rook", "bishop", "knight", "pawn"), strict=True))
@@ -72,12 +73,15 @@ def draw_board(
     marked: Sequence[int] | None = None
     if last is not None and not picture.last_move:
         marked = move_cells(game, last[0], last[1])
+    won, check = winning_cells(game, state, picture), king_in_check(game, state, picture)
     drawn = picture_svg(
         picture,
         title=title,
         western=western,
         flipped=flipped,
         last_move=marked,
+        won=won,
+        check=check,
         has_captions=False,
     )
     geometry = Geometry.of(picture, flipped=flipped)
@@ -99,6 +103,8 @@ def draw_board(
         "flipped": flipped,
         "turns": turns,
         "western": western,
+        "won": won,
+        "check": check,
     }
 
 

@@ -20,7 +20,7 @@ from zerosum.play.analysis import win_rate
 from zerosum.play.player import Player
 from zerosum.search.config import natural_noise_alpha
 from zerosum.search.textbook import Node, back_up, evaluate, expand, node_of, q, select, u
-from zerosum.web.boards import draw_board, move_cells
+from zerosum.web.boards import draw_board, move_cells, page_notation
 from zerosum.web.names import short_name
 
 MOST_SIMULATIONS = 20_000
@@ -99,6 +99,7 @@ class Growth:
             GameError: the game is over in this position.
         """
         self.player, self.game, self.state, self._seed = player, player.game, state, seed
+        self.notation = page_notation(player.game)
         if self.game.outcome(state) is not None:
             raise GameError(f"the game is over ({self.game.ending(state)}), there is nothing to search.")
         self._known: dict[tuple[int, ...], tuple[Any, float]] = {}
@@ -167,7 +168,10 @@ class Growth:
         return Entry(
             len(self.entries) + 1,
             self.settings,
-            tuple(step_of(self.game, node, child, 4, c_init=c, unvisited_q=unvisited) for node, child in edges),
+            tuple(
+                step_of(self.game, node, child, 4, c_init=c, unvisited_q=unvisited, notation=self.notation)
+                for node, child in edges
+            ),
             path,
             tuple(_action(node, child) for node, child in edges),
             tuple(node.value_sum for node in path),
@@ -220,7 +224,7 @@ class Growth:
             state, texts = self.state, []
             before = (state, path[0])
             for action in path:
-                texts.append(self.game.action_text(state, action))
+                texts.append(self.game.action_text(state, action, self.notation))
                 before, state = (state, action), self.game.play(state, action)
             shown.append(
                 {
@@ -244,7 +248,7 @@ class Growth:
             "settings": {"c": self.settings.c, "fpu": self.settings.unvisited_q, "noise": self.settings.noise},
             "tree": self._tree(root, (), self.entries[-1] if self.entries else None, WIDTHS),
             "log": [entry.json() for entry in self.entries[-60:]],
-            "played": None if best is None else self.game.action_text(self.state, best[0]),
+            "played": None if best is None else self.game.action_text(self.state, best[0], self.notation),
             "arrows": [[move_cells(self.game, self.state, action), child.visits / total] for action, child in arrows],
             "moments": sorted(self.moments),
             "mover": self.game.player(self.state),
@@ -277,7 +281,7 @@ class Growth:
             found["children"].append(
                 inside
                 | {
-                    "move": self.game.action_text(node.state, action),
+                    "move": self.game.action_text(node.state, action, self.notation),
                     "P": round(float(node.priors[action]), 4),
                     "Q": round(float(q(node, action, unvisited)), 4),
                     "U": round(float(u(node, action, c)), 4),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from zerosum.analysis.query_fields import Fields
 from zerosum.base.errors import SettingsError
-from zerosum.games import state_after
-from zerosum.web.boards import draw_board, place_moves
+from zerosum.games import parse_action, start_state
+from zerosum.web.boards import draw_board, page_notation, place_moves
 from zerosum.web.growth import MOST_SIMULATIONS, Growth, Settings
 from zerosum.web.names import short_name
 
@@ -28,7 +28,11 @@ async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
     moves = fields.text("moves")
     if len(moves.split()) > visit.house.limits.plies:
         raise SettingsError(f"the game has more than {visit.house.limits.plies:,} moves.")
-    state = state_after(game, moves, position=fields.text("start"))
+    state, shown = start_state(game, fields.text("start")), []
+    for word in moves.split():
+        action = parse_action(game, state, word)
+        shown.append(game.action_text(state, action, page_notation(game)))
+        state = game.play(state, action)
     player = await asyncio.to_thread(library.analyst, fields.text("vs"), game)
     visit.stop("growth")
     settings, seed = _settings(fields, Settings()), visit.house.seed
@@ -38,7 +42,7 @@ async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
     return _view(visit) | {
         "board": board,
         "moves": [move.json() for move in place_moves(game, state, legal)],
-        "line": moves,
+        "line": " ".join(shown),
         "link": {"game": short_name(game), "moves": moves, "vs": fields.text("vs"), "start": fields.text("start")},
     }
 

@@ -13,6 +13,7 @@ HANDLERS: dict[str, Handler] = {
     "play.dead": Visit.play_dead,
     "play.view": Visit.play_view,
     "play.save": Visit.play_save,
+    "play.address": Visit.play_address,
     "play.hint": Visit.play_hint,
     "lesson.open": Visit.lesson_open,
     "lesson.step": Visit.lesson_step,

@@ -245,6 +245,7 @@ def serve(
     if host in ("0.0.0.0", "::"):
         hosts, shown = frozenset({"*"}), socket.gethostname()
     address = f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
+    house.address = address
     say(f"Open {address} in a browser; Ctrl-C ends it.")
     if token:
         say("Anybody with this address and its token may play and search on this computer. Nothing is encrypted.")

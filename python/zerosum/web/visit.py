@@ -57,6 +57,8 @@ class House:
     """Key of the moves of random players."""
     trainings: Trainings | None = None
     """Trainings of the page; None if it may not start any."""
+    address: str = ""
+    """The address that the program has printed, with its token if one is required."""
 
 
 class Visit:
@@ -223,6 +225,10 @@ class Visit:
         table = self._table()
         format = fields.text("format") or table.formats()[0]
         return {"name": f"{table.game.spec.name}.{format}", "text": table.text(format)}
+
+    async def play_address(self, fields: Fields) -> dict[str, Any]:
+        """The address for a link to others, and whether it has a token; who asks has given the token already."""
+        return {"address": self.house.address, "token": "token=" in self.house.address}
 
     async def play_hint(self, fields: Fields) -> dict[str, Any]:
         """Search the position; the result is sent as an event."""

@@ -173,12 +173,15 @@ export function show(main, fields) {
   }
 
   async function share() {
+    const { address, token } = await ask("play.address");
+    // With a token the link is that of the network's computers; without one, only this computer may connect.
+    const link = token ? `${address}${location.hash}` : location.href;
     try {
-      await navigator.clipboard.writeText(location.href);
-      toast("The link is copied.");
+      await navigator.clipboard.writeText(link);
     } catch {
-      prompt("The link of this game:", location.href);
+      prompt("The link of this game:", link);
     }
+    toast(token ? "The link is copied. It holds the token: who has it may play and search on this computer." : "The link is copied. It opens on this computer only; `zerosum web --host 0.0.0.0` lets others connect.");
   }
 
   async function save() {

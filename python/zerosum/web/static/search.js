@@ -63,7 +63,7 @@ export function show(main, fields) {
       choosers.replaceChildren(
         choice("Game", names, link.game, (game) => open({ game, moves: "", vs: "", start: "" })),
         choice("Who evaluates", opponents.map((one) => [one.name, one.name]), link.vs || opponents[0].name, (vs) => open({ vs })),
-        h("div", { className: "row" }, h("button", { type: "button", disabled: !link.moves, onclick: () => open({ moves: link.moves.split(" ").slice(0, -1).join(" ") }) }, "Take the last move back"), h("span", { className: "dim" }, link.moves)));
+        h("div", { className: "row" }, h("button", { type: "button", disabled: !link.moves, onclick: () => open({ moves: link.moves.split(" ").slice(0, -1).join(" ") }) }, "Take the last move back"), h("span", { className: "dim line-so-far" }, answer.line)));
       answerMoves = answer.moves;
       render(answer);
     } catch (error) { toast(error.message); }

@@ -1,0 +1,96 @@
+"""What the boards of the pages show: winning lines, checks, notation, links, and their fit on a phone."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from web_for_tests import PHONE, Open, click, history, says, serving
+
+COPY = "navigator.clipboard.writeText = async (text) => { globalThis.copied = text; };"
+
+
+def test_a_winning_line_and_a_check_are_drawn(visit: Open) -> None:
+    page = visit("#/play?game=connect4&side=both&moves=4+3+4+3+4+3")
+    says(page, "to move")
+    assert page.locator(".picture .won").count() == 0
+    page.locator('[data-cell="3"]').click()
+    page.locator(".picture .won").nth(3).wait_for()
+    assert page.locator(".picture .won").count() == 4
+    page = visit("#/play?game=hex(size=3)&side=both&moves=b1+a1+b2+a2")
+    says(page, "to move")
+    click(page, "b3")
+    page.locator(".picture .won").nth(2).wait_for()
+    page = visit("#/play?game=shogi&side=both&moves=7g7f+3c3d")
+    says(page, "to move")
+    assert page.locator(".picture .check").count() == 0
+    page = visit("#/play?game=chess&side=both&moves=e2e4+f7f6")
+    says(page, "White to move")
+    click(page, "d1", "h5")
+    page.locator(".picture .check").wait_for()
+    glow, king = (page.locator(one).bounding_box() for one in (".picture .check", '[data-name="e8"] .cell'))
+    assert glow["x"] < king["x"] + king["width"] / 2 < glow["x"] + glow["width"]
+    assert glow["y"] < king["y"] + king["height"] / 2 < glow["y"] + glow["height"]
+
+
+def test_a_watched_search_of_chess_is_told_in_the_notation_of_its_players(visit: Open) -> None:
+    page = visit("#/search?game=chess&vs=rollouts&moves=e2e4+e7e5")
+    says(page, "nothing was searched yet")
+    assert page.locator(".line-so-far").inner_text() == "e4 e5"
+    click(page, "g1", "f3")
+    page.wait_for_function("() => document.querySelector('.line-so-far').textContent === 'e4 e5 Nf3'")
+    page.get_by_role("button", name="Ten simulations").click()
+    says(page, "Simulation 10:")
+    names = page.locator(".growth .node .name").all_text_contents()
+    assert len(names) > 6 and not any(re.search(r"[a-h]\d[a-h]\d", name) for name in names)
+    assert "moves=e2e4+e7e5+g1f3" in page.url, "the address keeps the notation that every page reads"
+
+
+def test_the_tree_of_the_lesson_fits_a_phone_and_can_be_read_there(visit: Open) -> None:
+    page = visit("#/learn?scenario=right", size=PHONE)
+    page.get_by_role("button", name="Ten simulations").click()
+    says(page, "Simulation 10")
+    measured = page.evaluate(
+        """() => {
+            const tree = document.querySelector(".tree"), scroll = tree.parentElement;
+            const texts = [...tree.querySelectorAll("text")];
+            const boxes = texts.map((one) => one.getBoundingClientRect()), whole = tree.getBoundingClientRect();
+            const scale = whole.width / tree.viewBox.baseVal.width;
+            return {
+                overflow: scroll.scrollWidth - scroll.clientWidth,
+                outside: boxes.filter((one) => one.left < whole.left - 1 || one.right > whole.right + 1).length,
+                smallest: Math.min(...texts.map((one) => scale * parseFloat(getComputedStyle(one).fontSize))),
+                nodes: tree.querySelectorAll(".node").length,
+            };
+        }"""
+    )
+    assert measured["overflow"] <= 0 and measured["outside"] == 0 and measured["nodes"] == 9
+    assert measured["smallest"] >= 9
+    page.set_viewport_size({"width": 1200, "height": 760})
+    page.wait_for_function("() => document.querySelector('.tree').getAttribute('viewBox') === '0 0 900 400'")
+
+
+def test_a_copied_link_says_who_can_open_it(visit: Open, browser: object) -> None:
+    page = visit("#/play?game=tictactoe&side=both", script=COPY)
+    says(page, "to move")
+    click(page, "b2")
+    history(page, 1)
+    page.get_by_role("button", name="Copy link").click()
+    page.locator("#toast.shown", has_text="opens on this computer only").wait_for()
+    assert page.evaluate("globalThis.copied") == page.url
+    with serving(host="0.0.0.0") as (address, _):
+        here = f"http://127.0.0.1:{urlsplit(address).port}/?{urlsplit(address).query}"
+        contexts = [browser.new_context() for _ in range(2)]  # type: ignore[attr-defined]
+        page = contexts[0].new_page()
+        page.add_init_script(COPY)
+        page.goto(f"{here}#/play?game=tictactoe&side=both&moves=b2")
+        assert history(page, 1) == ["b2"]
+        page.get_by_role("button", name="Copy link").click()
+        page.locator("#toast.shown", has_text="holds the token").wait_for()
+        link = page.evaluate("globalThis.copied")
+        assert link.startswith(f"{address}#/play?") and "moves=b2" in link
+        other = contexts[1].new_page()
+        other.goto(link.replace(urlsplit(address).netloc, urlsplit(here).netloc))
+        assert history(other, 1) == ["b2"], "another browser opens it without a cookie"
+        for context in contexts:
+            context.close()
