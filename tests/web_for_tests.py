@@ -33,6 +33,13 @@ DOCS = Path(__file__).resolve().parents[1] / "docs" / "web"
 DESKTOP, PHONE = {"width": 1200, "height": 760}, {"width": 390, "height": 844}
 Open = Callable[..., Any]
 """Opens a page of the site: its address behind #, and `size`, `dark`, `script` (see conftest.py)."""
+ANNOTATED = """[Event "Club"]
+[White "Ann"]
+[Black "Bob"]
+
+{A quiet day} 1. e4! {[%clk 0:09:58] best by test} e5 (1... c5 {the Sicilian} 2. Nf3 (2. c3 d5) 2... d6) (1... e6)
+2. Qh5?! Nc6 {[%eval 0.35]} 3. Bc4 Nf6?? 4. Qxf7# (4. Qf3) 1-0"""
+"""A game with comments, glyphs, a clock, an evaluation, and variations within variations."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 

@@ -15,7 +15,7 @@ import contextlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -34,6 +34,7 @@ from zerosum.web.lesson_texts import lesson_texts
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.match import Match
+from zerosum.web.reviews import Reviews
 from zerosum.web.searches import Searches
 from zerosum.web.study import Study
 from zerosum.web.table import Table
@@ -55,6 +56,8 @@ class House:
     searches: Searches
     seed: int = 0
     """Key of the moves of random players."""
+    reviews: Reviews = field(default_factory=Reviews)
+    """The newest reviews."""
     trainings: Trainings | None = None
     """Trainings of the page; None if it may not start any."""
     address: str = ""
