@@ -1,4 +1,4 @@
-"""The newest reviews, so that a game that is opened again has its review: after a reload, and for others with its link."""
+"""The newest reviews: a game that is opened again has its review, after a reload and for others with its link."""
 
 from __future__ import annotations
 
