@@ -93,6 +93,11 @@ async def growth_stop(visit: Visit, fields: Fields) -> dict[str, Any]:
     return _view(visit)
 
 
+async def growth_whole(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Everything, for a page that has missed changes."""
+    return _growth(visit).whole_view()
+
+
 async def growth_moment(visit: Visit, fields: Fields) -> dict[str, Any]:
     """The most visited positions, now or after an earlier simulation."""
     growth, moment = _growth(visit), fields.integer("number", 0, MOST_SIMULATIONS) or 0
@@ -117,7 +122,7 @@ def _settings(fields: Fields, before: Settings) -> Settings:
 
 
 def _view(visit: Visit) -> dict[str, Any]:
-    return _growth(visit).view()
+    return _growth(visit).changes()
 
 
 def _steps(growth: Growth, number: int) -> int:
@@ -134,7 +139,7 @@ async def _grow(visit: Visit, growth: Growth, number: int) -> None:
     while number > 0 and visit.growth is growth:
         asked = number
         number -= await visit.house.searches.call(lambda asked=asked: _steps(growth, asked))  # type: ignore[misc]
-        visit.tell("growth", **growth.view())
+        visit.tell("growth", **growth.changes())
 
 
 HANDLERS = {
@@ -145,5 +150,6 @@ HANDLERS = {
     "growth.rewind": growth_rewind,
     "growth.reset": growth_reset,
     "growth.stop": growth_stop,
+    "growth.whole": growth_whole,
     "growth.moment": growth_moment,
 }
