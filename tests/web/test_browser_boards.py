@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from web_for_tests import PHONE, Open, click, history, says, serving
@@ -94,3 +96,56 @@ def test_a_copied_link_says_who_can_open_it(visit: Open, browser: object) -> Non
         assert history(other, 1) == ["b2"], "another browser opens it without a cookie"
         for context in contexts:
             context.close()
+
+
+OWN_GAMES = """
+import numpy as np
+
+class Lined:
+    name, num_actions, board_shape, plane_names = "lined", 6, (3, 2), ("own stones", "opponent's stones")
+    def initial_state(self): return ()
+    def player(self, state): return len(state) % 2
+    def legal_actions(self, state): return [] if len(state) == 3 else [cell for cell in range(6) if cell not in state]
+    def play(self, state, action): return (*state, action)
+    def outcome(self, state): return 0.0 if len(state) == 3 else None
+    def planes(self, state): return np.zeros((2, 3, 2), np.float32)
+    def action_text(self, state, action): return "ab"[action % 2] + "321"[action // 2]
+    def draw(self, state):
+        signs = ["XO"[state.index(cell) % 2] if cell in state else " " for cell in range(6)]
+        rows = ["| " + " | ".join(signs[row : row + 2]) + " |" for row in (0, 2, 4)]
+        return "+---+---+\\n" + "\\n+---+---+\\n".join(rows) + f"\\n+---+---+\\nStones so far: {len(state)}\\n"
+
+class Told(Lined):
+    name = "told"
+    def draw(self, state): return f"There are {len(state)} stones.\\n"
+"""
+
+
+def test_own_games_of_text_are_boards_with_their_words_and_are_read_in_the_dark(
+    visit: Open, browser: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "own.py").write_text(OWN_GAMES, encoding="utf-8")
+    with serving(own_games=[f"{tmp_path / 'own.py'}:{name}" for name in ("Lined", "Told")]) as (address, _):
+        context = browser.new_context(color_scheme="dark")
+        page = context.new_page()
+        page.goto(f"{address}#/games")
+        card = page.get_by_role("link", name=re.compile("own.py:Told"))
+        card.wait_for()
+        light = """(element) => {
+            const [red, green, blue] = getComputedStyle(element)[NAME].match(/[\\d.]+/g).map(Number);
+            return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255;
+        }"""
+        ink = card.locator("svg text").first.evaluate(light.replace("NAME", "'fill'"))
+        paper = card.evaluate(light.replace("NAME", "'backgroundColor'"))
+        assert ink > 0.7 and paper < 0.25, "light letters on a dark card"
+        page.get_by_role("link", name=re.compile("own.py:Lined")).click()
+        page.get_by_role("link", name="Play", exact=True).nth(1).click()
+        says(page, "Your move")
+        assert page.locator("[data-cell]").count() == 6, "a board from the first move on"
+        assert "Stones so far: 0" in page.locator(".counts").inner_text()
+        page.locator("[data-cell].open").first.click()
+        page.wait_for_function("() => document.querySelector('.counts').textContent.includes('Stones so far: 2')")
+        page.get_by_role("button", name="Analyse", exact=True).click()
+        page.wait_for_url(re.compile("analyse"))
+        page.wait_for_function("() => document.querySelector('.counts')?.textContent.includes('Stones so far: 0')")
+        context.close()

@@ -129,7 +129,7 @@ def text_svg(text: str, *, title: str) -> str:
     lines = text.rstrip("\n").expandtabs().split("\n")
     width = 2 * MARGIN + 9.9 * max(map(len, lines))
     body = [
-        f'<text x="{MARGIN:g}" y="{MARGIN + LINE * (row + 0.7):g}" font-family="{FIXED}" font-size="16"'
+        f'<text class="text" x="{MARGIN:g}" y="{MARGIN + LINE * (row + 0.7):g}" font-family="{FIXED}" font-size="16"'
         f' fill="{INK}" xml:space="preserve">{_text(line)}</text>'
         for row, line in enumerate(lines)
     ]

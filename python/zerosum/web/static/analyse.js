@@ -25,6 +25,7 @@ export function show(main, fields) {
   const progress = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Progress of the review" });
   const summary = h("div", { className: "summary" });
   const controls = h("div", { className: "row" });
+  const captions = h("p", { className: "counts" });
   const other = h("div", { className: "others" });
   const text = h("textarea", { rows: 5, "aria-label": "A game, a position or moves", placeholder: "PGN, SGF, KIF, CSA, FEN, SFEN or moves", spellcheck: false });
   const file = h("input", { type: "file", accept: ".pgn,.sgf,.kif,.kifu,.ki2,.csa,.txt", "aria-label": "A file of games", onchange: upload });
@@ -37,7 +38,7 @@ export function show(main, fields) {
   main.append(
     h("section", { className: "stage" }, board.whole, h("div", { className: "panel wide" }, graph, progress, comment)),
     h("section", { className: "side" }, opener, faults, chooser, headers,
-      h("div", { className: "panel" }, says, unlearned, controls, lines, other),
+      h("div", { className: "panel" }, says, unlearned, controls, lines, captions, other),
       h("div", { className: "panel list" }, list, variation, h("div", { className: "row browse" }, button("«", "First position", () => act("study.goto", { ply: 0 })), button("‹", "One move back", () => act("study.back")), button("›", "One move on", forward), button("»", "Last position", () => act("study.goto", { ply: 2000 })))),
       h("div", { className: "panel" }, h("div", { className: "row" }, button("Review the game", "Search every position and mark the mistakes", start), choice("Simulations a position", [["50", "50"], ["400", "400"], ["2000", "2000"], ["10000", "10,000"]], simulations, (value) => { simulations = value; })), summary, h("div", { className: "row exports" }))));
 
@@ -119,6 +120,7 @@ export function show(main, fields) {
       opponents.length ? choice("Who judges", opponents.map((one) => [one.name, one.name]), analyst, (value) => { analyst = value; if (isOn) searchHere(); }) : "",
       choice("Show", [["arrows", "best lines"], ["policy", "policy as heat"], ["visits", "visits as heat"], ...(view.hasOwners ? [["ownership", "territory"]] : [])], overlay, (value) => { overlay = value; localStorage.setItem("overlay", value); board.mark(marks()); }));
     lines.replaceChildren(...(look?.lines ?? []).map((line) => h("li", {}, h("button", { type: "button", className: "quiet", onclick: () => act("study.move", { action: line.action }) }, line.moves[0]), h("b", {}, ` ${percent(line.rate)}`), h("span", { className: "dim" }, ` ${percent(line.share)} of visits, prior ${percent(line.prior)}${line.proven ? ", proven" : ""}`), h("span", { className: "rest" }, line.moves.slice(1).join(" ")))));
+    captions.textContent = (view.board.captions ?? []).join(" ");
     other.replaceChildren(...otherMoves(view.moves, (action) => act("study.move", { action })));
     renderMoves();
     variation.replaceChildren(...(view.variation.length ? [h("span", { className: "dim" }, view.isTried ? "You try: " : "A variation: "), view.variation.join(" "), " ", h("button", { type: "button", onclick: () => act("study.goto", { ply: view.ply }) }, "Back to the game")] : []));
