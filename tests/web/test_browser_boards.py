@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from web_for_tests import PHONE, Open, click, history, says, serving
+import pytest
+
+from web_for_tests import DESKTOP, PHONE, Open, click, history, says, serving
 
 COPY = "navigator.clipboard.writeText = async (text) => { globalThis.copied = text; };"
 
@@ -149,3 +151,44 @@ def test_own_games_of_text_are_boards_with_their_words_and_are_read_in_the_dark(
         page.wait_for_url(re.compile("analyse"))
         page.wait_for_function("() => document.querySelector('.counts')?.textContent.includes('Stones so far: 0')")
         context.close()
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_bar_beside_the_board_shows_whose_chances_are_better(visit: Open, size: dict[str, int]) -> None:
+    """Yellow wins by the middle column, and loses where red has the move and three in a column."""
+    for moves, is_yellow in (("4+3+4+3+4+2", True), ("4+3+4+3+1+3+7", False)):
+        page = visit(f"#/analyse?game=connect4&moves={moves}&ply=9", size=size)
+        bar = page.get_by_role("meter")
+        page.wait_for_function(
+            "good => { const now = Number(document.querySelector('[role=meter]')?.ariaValueNow ?? 50);"
+            " return good ? now > 90 : now < 10; }",
+            arg=is_yellow,
+        )
+        assert bar.get_attribute("aria-label") == "Expected result of yellow"
+        share, whole = page.locator(".evaluation .share").bounding_box(), bar.bounding_box()
+        long = "height" if size is DESKTOP else "width"
+        shown = share[long] / whole[long]
+        assert shown > 0.85 if is_yellow else shown < 0.15
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+        board = page.locator(".board").bounding_box()
+        if size is DESKTOP:
+            assert abs(whole["height"] - board["height"]) < 40 and whole["x"] + whole["width"] <= board["x"]
+        else:
+            assert whole["y"] + whole["height"] <= board["y"] + 1
+
+
+def test_sides_have_their_names_and_may_be_drawn(visit: Open) -> None:
+    drawn = set()
+    for number in (0.1, 0.9):
+        page = visit("#/play?game=chess&vs=random", script=f"Math.random = () => {number};")
+        says(page, "Your move")
+        page.get_by_role("button", name="New game").click()
+        side = page.get_by_label("You play")
+        side.wait_for()
+        assert side.locator("option").all_inner_texts()[:3] == ["white, first", "black, second", "a random side"]
+        side.select_option("random")
+        page.get_by_role("button", name="Play", exact=True).click()
+        page.wait_for_url(re.compile("side=[01]"))
+        says(page, "Your move (white)." if number < 0.5 else "Your move (black).")
+        drawn.add(re.search("side=([01])", page.url)[1])  # type: ignore[index]
+    assert drawn == {"0", "1"}

@@ -37,7 +37,7 @@ from zerosum.web.match import Match
 from zerosum.web.reviews import Reviews
 from zerosum.web.searches import Searches
 from zerosum.web.study import Study
-from zerosum.web.table import Table
+from zerosum.web.table import Table, side_names
 from zerosum.web.trainings import Trainings
 
 LOG = logging.getLogger("zerosum.web")
@@ -377,7 +377,7 @@ class Visit:
         game = await asyncio.to_thread(self.house.library.game, fields.text("game"))
         found = await asyncio.to_thread(self.house.library.opponents, game)
         ratings = await asyncio.to_thread(_ratings, self.house.library, game, found)
-        return {"opponents": found, "ratings": ratings}
+        return {"opponents": found, "ratings": ratings, "sides": side_names(game, game.initial_state())}
 
 
 def _skill_for(library: Library, word: str, game: Rules, rating: float) -> float:

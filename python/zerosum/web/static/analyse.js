@@ -15,6 +15,8 @@ export function show(main, fields) {
   let view = null, found = null, look = null, points = [], review = null, owned = null, isOn = localStorage.getItem("look") !== "off";
   let analyst = fields.get("vs") ?? "", overlay = localStorage.getItem("overlay") ?? "arrows", simulations = "400", opponents = [], pasted = {}, tree = [];
   const board = new Board((action) => act("study.move", { action }), "Board to analyse on");
+  const bar = h("div", { className: "evaluation", role: "meter", "aria-valuemin": 0, "aria-valuemax": 100, hidden: true }, h("div", { className: "share" }), h("span", { className: "number", "aria-hidden": "true" }));
+  board.whole.prepend(bar);
   const says = h("p", { className: "says", role: "status", "aria-live": "polite" });
   const lines = h("ol", { className: "lines" });
   const graph = h("div", { className: "graph" });
@@ -24,7 +26,7 @@ export function show(main, fields) {
   const headers = h("details", { className: "panel headers", hidden: true });
   const progress = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Progress of the review" });
   const summary = h("div", { className: "summary" });
-  const controls = h("div", { className: "row" });
+  const controls = h("div", { className: "judging" });
   const captions = h("p", { className: "counts" });
   const other = h("div", { className: "others" });
   const text = h("textarea", { rows: 5, "aria-label": "A game, a position or moves", placeholder: "PGN, SGF, KIF, CSA, FEN, SFEN or moves", spellcheck: false });
@@ -127,6 +129,7 @@ export function show(main, fields) {
     graph.replaceChildren(points.length ? course(points, (review?.moves ?? []).map((move) => move.mark), view.ply, (ply) => act("study.goto", { ply })) : h("p", { className: "dim" }, "Review the game to see its course: who stood better, and where that changed."));
     renderComment(at);
     renderHeaders();
+    renderBar();
     showFaults();
     const isLearned = opponents.some((one) => one.kind === "network");
     unlearned.hidden = !opponents.length || isLearned;
@@ -151,6 +154,22 @@ export function show(main, fields) {
       const { of, ...rest } = JSON.parse(sessionStorage.getItem("study"));
       return of.join("\n") === [known.game, known.start ?? "", known.moves ?? ""].join("\n") ? rest : {};
     } catch { return {}; }
+  }
+
+  /** The bar beside the board: the first player's chance by the search, by the review, or by the result. */
+  function renderBar() {
+    const ofReview = view.variation.length ? null : points[view.ply];
+    const rate = look ? (look.mover === 0 ? look.rate : 1 - look.rate) : ofReview ? ofReview[0] : null;
+    bar.hidden = rate === null;
+    if (rate === null) return;
+    const name = view.sides[0].replace(/^the /, "");
+    bar.dataset.colours = view.sides.join(" ").replaceAll("the ", "");
+    bar.style.setProperty("--share", rate);
+    bar.classList.toggle("turned", Boolean(view.board.flipped));
+    bar.ariaLabel = `Expected result of ${view.sides[0]}`;
+    bar.ariaValueNow = String(Math.round(100 * rate));
+    bar.ariaValueText = bar.title = `${name} ${percent(rate)}`;
+    bar.querySelector(".number").textContent = Math.round(100 * rate);
   }
 
   /** What the record and the review say of the current move. */
@@ -222,6 +241,7 @@ export function show(main, fields) {
     look = event;
     const focused = document.activeElement;
     says.textContent = `${view.players ? `${view.players[0]} – ${view.players[1]}. ` : ""}${evaluation(look)}`;
+    renderBar();
     if (!lines.contains(focused)) lines.replaceChildren(...look.lines.map((line) => h("li", {}, h("button", { type: "button", className: "quiet", onclick: () => act("study.move", { action: line.action }) }, line.moves[0]), h("b", {}, ` ${percent(line.rate)}`), h("span", { className: "dim" }, ` ${percent(line.share)} of visits, prior ${percent(line.prior)}${line.proven ? ", proven" : ""}`), h("span", { className: "rest" }, line.moves.slice(1).join(" ")))));
     board.mark(marks());
   });
