@@ -192,3 +192,17 @@ def test_sides_have_their_names_and_may_be_drawn(visit: Open) -> None:
         says(page, "Your move (white)." if number < 0.5 else "Your move (black).")
         drawn.add(re.search("side=([01])", page.url)[1])  # type: ignore[index]
     assert drawn == {"0", "1"}
+
+
+def test_an_answer_that_comes_after_its_page_was_left_changes_nothing(visit: Open) -> None:
+    """It wrote its page into the address, and the page that was opened stayed empty."""
+    slow = """const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (text) {
+        setTimeout(() => send.call(this, text), text.includes("play.open") ? 300 : 0);
+    };"""
+    page = visit("#/play?game=tictactoe&side=both", script=slow)
+    page.wait_for_timeout(100)
+    page.evaluate("() => { location.hash = '#/runs'; }")
+    page.get_by_role("heading", name="Runs", exact=True).wait_for()
+    page.wait_for_timeout(600)
+    assert "#/runs" in page.url and page.get_by_role("heading", name="Runs", exact=True).count() == 1

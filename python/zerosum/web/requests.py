@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zerosum.web import growth_requests, match_requests, run_requests, study_requests
+from zerosum.web import growth_requests, match_requests, run_requests, study_requests, tour_requests
 from zerosum.web.visit import Handler, Visit
 
 HANDLERS: dict[str, Handler] = {
@@ -28,4 +28,5 @@ HANDLERS: dict[str, Handler] = {
     **growth_requests.HANDLERS,
     **run_requests.HANDLERS,
     **match_requests.HANDLERS,
+    **tour_requests.HANDLERS,
 }
