@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from web_for_tests import DESKTOP, PHONE, record_games, says, serving, untrained_run
+from web_for_tests import DESKTOP, PHONE, picture, record_games, says, serving, untrained_run
 
 COPY = "import shutil, sys; shutil.copytree(sys.argv[1], sys.argv[sys.argv.index('--run') + 1])"
 
@@ -64,3 +65,18 @@ def test_the_tour_from_its_beginning_to_its_end(browser: Any, tmp_path: Path, si
         page.get_by_role("link", name="Take the tour").click()
         says(page, "It has learned: ")
         context.close()
+
+
+def test_the_picture_of_the_tour(browser: Any, tmp_path: Path) -> None:
+    """It is made of a run that has learned if ZEROSUM_TOUR names its directory; no other test needs one."""
+    run = (
+        Path(os.environ["ZEROSUM_TOUR"]) if "ZEROSUM_TOUR" in os.environ else untrained_run(tmp_path / "runs" / "tour")
+    )
+    with serving(runs=[run.parent]) as (where, _):
+        page = browser.new_page(viewport={"width": 1000, "height": 1000})
+        page.goto(f"{where}#/tour?run={run.name}")
+        page.get_by_text("by chance it would be").first.wait_for()
+        page.get_by_role("region", name="Search").get_by_role("heading", level=2).scroll_into_view_if_needed()
+        page.evaluate("scrollBy(0, document.querySelector('[aria-label=Search]').getBoundingClientRect().top - 12)")
+        picture(page, "tour")
+        page.close()

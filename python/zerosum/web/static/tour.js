@@ -67,12 +67,14 @@ export function show(main, fields) {
     const curves = await ask("runs.curves", { run: tour.run }), last = curves.rows.at(-1);
     progress.value = ended ? 1 : Math.min((last?.minutes ?? 0) / tour.minutes, 1);
     const games = last?.games ?? 0;
-    status.textContent = `${ended ? "It has learned" : "It learns"}: ${games.toLocaleString()} games against itself, ${(last?.step ?? 0).toLocaleString()} steps, ${tour.checkpoints.length} checkpoints${last ? `, after ${Math.round(60 * last.minutes)} seconds` : ""}.`;
+    status.textContent = `${ended ? "It has learned" : "It learns"}: ${games.toLocaleString()} games against itself, ${(last?.step ?? 0).toLocaleString()} steps, ${tour.checkpoints.length} checkpoint${tour.checkpoints.length === 1 ? "" : "s"}${last ? `, after ${Math.round(60 * last.minutes)} seconds` : ""}.`;
     numbers.replaceChildren(chart([{ name: tour.run, points: curves.rows.filter((row) => row.policy_loss !== null).map((row) => [row.minutes, row.policy_loss]) }], { title: "How much its games surprise it (policy loss)", x: "minutes" }));
     const { games: newest } = await ask("runs.games", { run: tour.run });
     if (newest.length && replay.dataset.game !== String(newest[0].id)) {
+      // Where games end quickly it may have gone from the newest ones by now: the next poll shows another.
+      const game = await ask("runs.game", { run: tour.run, number: newest[0].id, ply: newest[0].plies }).catch(() => null);
+      if (!game) return;
       replay.dataset.game = newest[0].id;
-      const game = await ask("runs.game", { run: tour.run, number: newest[0].id, ply: newest[0].plies });
       replay.replaceChildren(h("p", { className: "dim" }, `Game ${newest[0].id} against itself, ${newest[0].plies} moves: ${newest[0].ending}.`), live.whole);
       live.show(game.board, [], {});
     }
