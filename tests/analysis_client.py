@@ -7,8 +7,8 @@ import queue
 from typing import Any
 
 from zerosum.analysis.server import AnalysisServer
-from zerosum.evaluators import UniformEvaluator
 from zerosum.games import make
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.play.choice import Players
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig

@@ -14,9 +14,9 @@ from zerosum._core import __version__
 from zerosum.cluster.actor import ActorTask
 from zerosum.cluster.blocks import Block, seal
 from zerosum.cluster.ingest import Ingest
-from zerosum.evaluators import EvaluatorConfig
 from zerosum.games import make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, NetworkShape, initial_weights
+from zerosum.network.evaluators import EvaluatorConfig
 from zerosum.replay import GameHeader, GameRecord, PlyRecord
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import PlyFlag, policy_target

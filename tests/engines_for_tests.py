@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from zerosum.contest.mover import EngineFailure, EngineLimits, EngineMove
-from zerosum.external.engine import EngineCommand, EngineTimeouts, ExternalEngine
 from zerosum.games import make
 from zerosum.notation.record import ENDINGS
+from zerosum.play.engines.engine import EngineCommand, EngineTimeouts, ExternalEngine
 
 FAKE = Path(__file__).with_name("fake_engine.py")
 OPTIONS = [

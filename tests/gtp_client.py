@@ -6,8 +6,8 @@ import itertools
 import re
 from collections.abc import Callable
 
-from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Rules, make
+from zerosum.network.evaluators import RolloutEvaluator
 from zerosum.play.contestant import rollouts
 from zerosum.play.player import Player
 from zerosum.protocols.gtp import GtpEngine

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from search_twin import Estimate, ReferenceSearch
 from searches_for_tests import fake_network
-from zerosum.evaluators import Evaluations
 from zerosum.games import Rules, State
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from zerosum.evaluators import Evaluations, Evaluator, UniformEvaluator
 from zerosum.games import Rules, make
 from zerosum.games.rules import Leaves, without_ply_cap
+from zerosum.network.evaluators import Evaluations, Evaluator, UniformEvaluator
 from zerosum.play.choice import ChosenPlayer, choose_player
 from zerosum.play.player import Player
 from zerosum.protocols.line_engine import LineEngine

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from zerosum.evaluators.torch import TorchEvaluator
 from zerosum.games import Rules
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
 from zerosum.network.checkpoint import checkpoint_path, save_checkpoint
+from zerosum.network.evaluators.torch import TorchEvaluator
 from zerosum.network.heads import values_of
 from zerosum.network.residual_tower import ResidualTower
 from zerosum.replay import GameRecord

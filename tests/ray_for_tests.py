@@ -15,7 +15,7 @@ from zerosum.cluster.actor import Orders, Report, pack_reply
 from zerosum.cluster.config import ClusterConfig
 from zerosum.cluster.connection import Connection, Node
 from zerosum.cluster.selfplay import ClusterSelfplay
-from zerosum.evaluators import EvaluatorConfig, UniformEvaluator
+from zerosum.network.evaluators import EvaluatorConfig, UniformEvaluator
 from zerosum.replay.game_store import GameStore
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayCounts, SelfplayTask

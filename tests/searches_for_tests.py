@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from games_for_tests import DoubleMove
 from search_twin import Estimate, ReferenceSearch
 from zerosum import _core
-from zerosum.evaluators import Evaluations, UniformEvaluator
-from zerosum.evaluators.answering import back_up
 from zerosum.games import Rules, State, adopt, make
 from zerosum.games.rules import Leaves
 from zerosum.network import Checkpoint
+from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.search import SearchConfig
+from zerosum.search.answering import back_up
 from zerosum.search.config import Search
 
 ALPHA = 1.3

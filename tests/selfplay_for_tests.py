@@ -9,9 +9,9 @@ import numpy as np
 
 from games_for_tests import DoubleMove
 from logs_for_tests import FinishedLog
-from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import adopt, make
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.replay.records import GameRecord
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from line_clients import LineClient
-from zerosum.evaluators import Evaluations
 from zerosum.games.rules import Leaves
 from zerosum.network import Checkpoint
+from zerosum.network.evaluators import Evaluations
 
 MATE_IN_ONE = "position fen 6k1/5ppp/8/8/8/8/8/R6K w - - 0 1"
 MATED = "position fen R5k1/5ppp/8/8/8/8/8/7K b - - 0 1"

@@ -42,13 +42,13 @@ from pathlib import Path
 import numpy as np
 
 from zerosum.arena import PlayedGame, play_match
+from zerosum.arena.ladder.results import PlayedPair, Results
+from zerosum.arena.ladder.rungs import Rung, known_scores, rungs_of
 from zerosum.base.errors import SettingsError
 from zerosum.contest.elo import NORMAL_95, Rating
 from zerosum.contest.ratings import Prior, Ratings, fit_ratings
 from zerosum.contest.sprt import Tally
 from zerosum.games import Rules, make
-from zerosum.ladder.results import PlayedPair, Results
-from zerosum.ladder.rungs import Rung, known_scores, rungs_of
 from zerosum.network.checkpoint import list_checkpoints, load_learner_state
 from zerosum.play.contestant import RANDOM, Contestant
 from zerosum.play.own_contestants import parse_player

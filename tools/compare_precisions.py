@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.evaluators import Evaluations, Evaluator
-from zerosum.evaluators.openvino import OpenVinoEvaluator
 from zerosum.games import Rules, make
 from zerosum.games.random_play import random_lines, state_of
 from zerosum.games.rules import Leaves
 from zerosum.network import load_checkpoint
+from zerosum.network.evaluators import Evaluations, Evaluator
+from zerosum.network.evaluators.openvino import OpenVinoEvaluator
 from zerosum.play.player import Player
 from zerosum.run.mistakes import mean_rate
 from zerosum.run.solved import mistake_rates, solved_sets

@@ -15,10 +15,10 @@ import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from zerosum.evaluators import answer_all
 from zerosum.games import Rules, State
 from zerosum.play.player import Player, load_player
 from zerosum.search import new_search
+from zerosum.search.answering import answer_all
 
 TREES = 512
 """Positions that are searched at a time."""

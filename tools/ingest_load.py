@@ -29,8 +29,8 @@ from zerosum.cluster import ingest as ingest_module
 from zerosum.cluster.blocks import Block, seal
 from zerosum.cluster.ingest import Ingest
 from zerosum.cluster.verification import fault_by_rules
-from zerosum.evaluators import UniformEvaluator
 from zerosum.games import make
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.replay import GameRecord, ReplayConfig, ReplayWindow
 from zerosum.replay.game_store import GameStore
 from zerosum.search import SearchConfig

@@ -66,10 +66,10 @@ def _room(name: str, *rust: str) -> Room:
 ROOMS = {
     "search": _room("search", "search", "erased/search.rs"),
     "replay": _room("replay"),
-    "learner": Room(("python/zerosum/learner.py",), ("tests/test_learner.py",)),
+    "learner": _room("learner"),
     "selfplay": _room("selfplay", "selfplay.rs"),
     "contest": _room("contest"),
-    "storage": _room("storage"),
+    "storage": _room("run/storage"),
     "cluster": _room("cluster"),
     "network": _room("network"),
 }

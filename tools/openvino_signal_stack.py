@@ -4,7 +4,7 @@
 
 Cores are made and destroyed in several orders; then the process sends itself a signal that it handles. With the fault
 (seen in OpenVINO 2026.4) the process ends by SIGSEGV instead. Each order has a process of its own. Exit status 1 if any
-of them ended so: then `zerosum.evaluators.openvino` must keep its one core.
+of them ended so: then `zerosum.network.evaluators.openvino` must keep its one core.
 """
 
 from __future__ import annotations

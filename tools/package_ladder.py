@@ -14,10 +14,10 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from zerosum.arena.ladder.results import PlayedPair, read_pairs
+from zerosum.arena.ladder.rungs import rungs_of
 from zerosum.contest.ratings import summed
 from zerosum.games import make
-from zerosum.ladder.results import PlayedPair, read_pairs
-from zerosum.ladder.rungs import rungs_of
 
 
 def tables(pairs: Sequence[PlayedPair]) -> Iterator[str]:

@@ -36,9 +36,9 @@ from typing import Any, Protocol
 
 from zerosum.contest.clock import TimeControl, TimeLeft
 from zerosum.contest.mover import EngineFailure, EngineLimits
-from zerosum.external.engine import EngineCommand, ExternalEngine
-from zerosum.external.process import EngineLine, EngineProcess
 from zerosum.games import Rules, State, make, parse_action
+from zerosum.play.engines.engine import EngineCommand, ExternalEngine
+from zerosum.play.engines.process import EngineLine, EngineProcess
 
 MOST_PLIES = 120
 OPENING_PLIES = 4
@@ -130,7 +130,7 @@ class Client(Protocol):
 
 
 class OurClient:
-    """`zerosum.external.engine`, which never ponders."""
+    """`zerosum.play.engines.engine`, which never ponders."""
 
     ponderhits = 0
 

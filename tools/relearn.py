@@ -23,10 +23,10 @@ from typing import Any
 
 from ablation import read_lists, with_error
 from zerosum.base.errors import SettingsError, ZerosumError
-from zerosum.evaluators.torch import TorchEvaluator
 from zerosum.games import make
 from zerosum.learner import Learner
 from zerosum.network import NetworkShape, initial_weights
+from zerosum.network.evaluators.torch import TorchEvaluator
 from zerosum.replay import ReplayWindow
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord

@@ -31,10 +31,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 from zerosum.games import make
 from zerosum.games.random_play import random_leaves
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
+from zerosum.network.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 
 GAME = "tictactoe"
 NETWORK = NetworkConfig(num_blocks=1, num_filters=8)

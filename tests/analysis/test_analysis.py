@@ -12,8 +12,8 @@ import zerosum
 from networks_for_tests import save_network
 from zerosum.analysis.analyst import analyse
 from zerosum.base.errors import DataError, GameError, SettingsError
-from zerosum.evaluators import RolloutEvaluator, UniformEvaluator
 from zerosum.games import make, state_after
+from zerosum.network.evaluators import RolloutEvaluator, UniformEvaluator
 from zerosum.play.analysis import Analysis
 from zerosum.play.choice import Players
 from zerosum.play.player import Player

@@ -27,8 +27,8 @@ from zerosum.analysis.review_command import ReviewCommand
 from zerosum.analysis.review_record import annotated
 from zerosum.analysis.review_text import review_numbers, review_text
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.evaluators import UniformEvaluator
 from zerosum.games import Rules, State, adopt, make, parse_action
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.notation import Evaluation, Move, Record, game_text, read_games
 from zerosum.notation.legality import states_of
 from zerosum.play.analysis import Analysis, AnalysisLine

@@ -14,12 +14,12 @@ import games_for_tests
 from programs_for_tests import begin
 from zerosum._core import Leaves
 from zerosum.arena import MatchResult, PlayedGame, play_match
-from zerosum.arena.openings import random_opening
 from zerosum.base.errors import SettingsError
 from zerosum.contest.ratings import PairScore
 from zerosum.contest.sprt import Tally
-from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import Rules, adopt, make
+from zerosum.games.random_play import random_opening
+from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.play.contestant import RANDOM, Contestant, SearchContestant, rollouts
 from zerosum.search import SearchConfig
 

@@ -21,9 +21,8 @@ from zerosum.contest.adjudication import DrawRule, ResignRule
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import EngineFailure, EngineLimits, Terms
 from zerosum.contest.sprt import Sprt, Tally
-from zerosum.evaluators import Evaluations, UniformEvaluator
-from zerosum.external.engine import EngineCommand, EngineTimeouts
 from zerosum.games import State, make, start_state
+from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.play.contestant import (
     RANDOM,
     AlphaBeta,
@@ -33,6 +32,7 @@ from zerosum.play.contestant import (
     SearchContestant,
     rollouts,
 )
+from zerosum.play.engines.engine import EngineCommand, EngineTimeouts
 from zerosum.play.entries import Entry, enter
 from zerosum.play.search_mover import SearchMover
 from zerosum.search import SearchConfig

@@ -18,15 +18,15 @@ from zerosum.arena.session import play_session
 from zerosum.arena.store import MatchStore, game_line, parse_game
 from zerosum.base.errors import DataError, RunError, SettingsError
 from zerosum.contest.adjudication import Score
-from zerosum.contest.centipawns import value_of
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
-from zerosum.evaluators import RolloutEvaluator, UniformEvaluator
-from zerosum.external.engine import EngineCommand
-from zerosum.external.traffic import TrafficLog
 from zerosum.games import Rules, make, state_after
+from zerosum.network.evaluators import RolloutEvaluator, UniformEvaluator
 from zerosum.notation import Record, read_games
+from zerosum.notation.centipawns import value_of
 from zerosum.play.contestant import RANDOM, ProgramContestant, SearchContestant
+from zerosum.play.engines.engine import EngineCommand
+from zerosum.play.engines.traffic import TrafficLog
 from zerosum.search import SearchConfig
 
 FAKE = Path(__file__).parents[1] / "fake_engine.py"

@@ -17,11 +17,11 @@ from zerosum.arena.openings import (
     RandomOpenings,
     find_openings,
     packaged_openings,
-    random_opening,
     read_openings,
 )
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import Rules, make, state_after
+from zerosum.games.random_play import random_opening
 from zerosum.notation.polyglot import read_book
 
 CHESS, SHOGI, GO9, CONNECT4 = make("chess"), make("shogi"), make("go(size=9)"), make("connect4")

@@ -18,8 +18,8 @@ from zerosum.arena.session import play_session
 from zerosum.arena.standings import Standings
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.contest.sprt import Sprt
-from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import make
+from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.notation import read_games
 from zerosum.play.contestant import RANDOM, Contestant, ProgramContestant, SearchContestant
 from zerosum.play.entries import Entry, parse_entries

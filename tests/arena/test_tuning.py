@@ -15,8 +15,8 @@ from networks_for_tests import save_network
 from zerosum.arena import MatchResult, PlayedGame, tuning
 from zerosum.arena.tuning import DEFAULT_RANGES, FILE, Trial, Tuned, TunedSetting, TuningSettings, tune, tuned_settings
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.evaluators import UniformEvaluator
 from zerosum.games import make
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.play.contestant import SearchContestant
 from zerosum.search import SearchConfig
 

@@ -15,7 +15,7 @@ from zerosum.bench.gpu.goals import GOALS, Goal, Row
 from zerosum.bench.gpu.page import Results, device_of
 from zerosum.bench.gpu.section_process import SectionError, figures_of
 from zerosum.bench.gpu.sections import SECTIONS, Trial
-from zerosum.evaluators.device import uses_gpu
+from zerosum.network.evaluators.device import uses_gpu
 
 CPU = Trial("cpu", is_tiny=True)
 

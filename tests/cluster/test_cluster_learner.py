@@ -16,8 +16,8 @@ from zerosum._core import __version__
 from zerosum.base.errors import RunError
 from zerosum.cluster import ClusterConfig, ClusterDevices, Connection
 from zerosum.cluster.connection import START_S
-from zerosum.data_parallel import LearnerLostError
-from zerosum.data_parallel.messages import pack_message
+from zerosum.learner.parallel import LearnerLostError
+from zerosum.learner.parallel.messages import pack_message
 
 
 def node(number: str, *, cpus: int, gpus: int = 0, alive: bool = True) -> dict[str, object]:
@@ -114,7 +114,7 @@ TWO_ACTORS = """
 from dataclasses import replace
 from test_parallel_learner import CONFIG, NETWORK, SHAPE, new_batch, one_device
 from zerosum.cluster import ClusterConfig, ClusterDevices, connected
-from zerosum.data_parallel import LearnerLostError, new_learner
+from zerosum.learner.parallel import LearnerLostError, new_learner
 from zerosum.network import initial_weights
 
 with connected("local") as connection:

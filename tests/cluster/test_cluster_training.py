@@ -17,7 +17,7 @@ from zerosum.base.errors import SettingsError
 from zerosum.cluster import read_events, read_status, status_text
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.shards import read_manifest
-from zerosum.storage import fetch_run
+from zerosum.run.storage import fetch_run
 
 pytestmark = [
     pytest.mark.skipif(

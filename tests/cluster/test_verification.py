@@ -9,8 +9,8 @@ import pytest
 
 from cluster_for_tests import GAME, block_of, game_of, header_of, learner_in
 from zerosum.cluster.verification import fault_by_rules
-from zerosum.evaluators import UniformEvaluator
 from zerosum.games import make
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.replay import GameRecord
 from zerosum.replay.records import RunningGame
 from zerosum.search import SearchConfig

@@ -6,10 +6,8 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,22 +32,6 @@ class FakeTime:
 
     def __call__(self) -> float:
         return self.now_s
-
-
-def test_progress_is_read_from_the_root_of_a_search() -> None:
-    """The best move need not be the one with the best value, and visits of a reused tree are no simulations of now."""
-    root: Any = SimpleNamespace(
-        actions=np.array([2, 5, 9]), visits=np.array([4, 7, 6]), q=np.array([0.1, 0.3, np.nan]), best_action=5
-    )
-    root.num_simulations, root.num_reused = 17, 5
-    expected = Progress(
-        best_action=5, best_visits=7, second_visits=6, is_best_by_value=True, num_moves=3, num_simulations=12
-    )
-    assert Progress.of(root) == expected
-    root.q[0] = 0.4
-    assert Progress.of(root) == replace(expected, is_best_by_value=False)
-    root.actions, root.visits, root.q = np.array([5]), np.array([17]), np.array([-0.2])
-    assert Progress.of(root) == replace(expected, best_visits=17, second_visits=0, num_moves=1)
 
 
 def random_progress(draw: random.Random) -> Iterator[Progress]:

@@ -18,11 +18,11 @@ from zerosum import _core
 
 PACKAGE = Path(zerosum.__file__).parent
 CORE = Path(__file__).resolve().parents[2] / "crates" / "zerosum-core" / "src"
-ROOMS = ("search", "replay", "network", "evaluators", "selfplay")
+ROOMS = ("search", "replay", "network", "network/evaluators", "selfplay")
 OTHERS = (
     *("learner/learner.py", "learner/inputs.py", "learner/captured_step.py"),
     *("arena/match.py", "arena/played.py", "arena/program_seat.py", "arena/result.py", "arena/seats.py"),
-    *("ladder/placement.py", "ladder/results.py", "ladder/rungs.py"),
+    *("arena/ladder/placement.py", "arena/ladder/results.py", "arena/ladder/rungs.py"),
     *("contest/elo.py", "contest/ratings.py", "games/picture.py", "run/workers.py"),
 )
 OF_ONE_GAME = ("network/lc0.py", "network/katago.py")

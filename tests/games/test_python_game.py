@@ -15,11 +15,12 @@ import pytest
 
 from games_for_tests import Box, Boxed, DoubleMove, Loop, Spy
 from zerosum.base.errors import GameError
-from zerosum.evaluators import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator, answer
 from zerosum.games import Rules, check_game, make, measure_game
 from zerosum.games.python_game import ATTRIBUTES, METHODS, adopt, split_name
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer
 from zerosum.search.config import Search
 
 CONFIG = SearchConfig(num_simulations=200, root_noise_alpha=1.0)

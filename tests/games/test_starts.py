@@ -15,9 +15,9 @@ from runs_for_tests import SETTINGS
 from zerosum import _core
 from zerosum.arena import openings, play_match
 from zerosum.base.errors import DataError, GameError
-from zerosum.evaluators import UniformEvaluator
 from zerosum.games import make, start_state
 from zerosum.games.rules import drawn_start
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.play.contestant import RANDOM
 from zerosum.replay.game_store import GameStore
 from zerosum.run.report import transcript

@@ -14,13 +14,13 @@ import pytest
 import zerosum
 from katago_files import NESTED, ORDINARY, POOLED, KatagoFile
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.evaluators import EvaluatorConfig, make_evaluator
-from zerosum.evaluators.openvino import fast_precision
-from zerosum.evaluators.ownership import OwnershipNetwork, has_ownership
 from zerosum.games import make
 from zerosum.games.random_play import random_leaves
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import read_info
+from zerosum.network.evaluators import EvaluatorConfig, make_evaluator
+from zerosum.network.evaluators.openvino import fast_precision
+from zerosum.network.evaluators.ownership import OwnershipNetwork, has_ownership
 from zerosum.network.residual_tower import ResidualTower
 
 KINDS = {"residual": (ORDINARY,), "pooled": (ORDINARY, POOLED), "nested": (NESTED, ORDINARY)}
@@ -69,7 +69,7 @@ def test_openvino_compiles_every_batch_size(tmp_path):
 
 def test_onnx_says_the_same(tmp_path):
     runtime = pytest.importorskip("onnxruntime")
-    from zerosum.evaluators.onnx_graph import onnx_model
+    from zerosum.network.evaluators.onnx_graph import onnx_model
 
     file, game = KatagoFile(version=14, activation="ACTIVATION_MISH", kinds=(NESTED,)), make(GAMES[0])
     checkpoint = load_checkpoint(file.write(tmp_path / "network.bin.gz"), game=game)

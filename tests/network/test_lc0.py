@@ -16,9 +16,9 @@ import lc0_files
 import zerosum
 from lc0_files import BFLOAT16, DENSE, FLOAT16, FLOAT32, LINEAR16, PLANES, Lc0File, data, lc0_network, number
 from zerosum.base.errors import DataError
-from zerosum.evaluators.torch import TorchEvaluator
 from zerosum.games import make
 from zerosum.network import load_checkpoint
+from zerosum.network.evaluators.torch import TorchEvaluator
 from zerosum.network.lc0 import GAME, dense_places
 from zerosum.replay.batch import Batch
 from zerosum.replay.window import Policies

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,7 @@ import torch
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, NetworkShape, initial_weights
+from zerosum.network.growing import grown_weights, growth_obstacle
 from zerosum.network.muzero import num_move_planes
 from zerosum.network.muzero_module import MuZeroModule, scaled
 from zerosum.network.weights import weight_shapes
@@ -94,3 +97,28 @@ def test_a_checkpoint_without_its_dynamics_is_refused() -> None:
 def test_what_it_does_not_have_is_refused(changes: dict[str, object]) -> None:
     with pytest.raises(SettingsError, match="network.kind is 'muzero', a network without norms"):
         NetworkConfig(kind="muzero", **changes)  # type: ignore[arg-type]
+
+
+def test_it_grows_by_blocks_but_not_by_filters() -> None:
+    assert growth_obstacle(SMALL, dataclasses.replace(SMALL, num_filters=16)) == "num_filters"
+    larger = dataclasses.replace(SMALL, num_blocks=3)
+    assert growth_obstacle(SMALL, larger) == ""
+    shape = NetworkShape.of(make("connect4").spec)
+    generator = np.random.default_rng(1)
+    weights = {
+        name: (weight + generator.normal(0, 0.1, weight.shape)).astype(np.float32)
+        for name, weight in initial_weights(SMALL, shape, seed=1).items()
+    }
+    planes = torch.rand(3, shape.num_planes, shape.height, shape.width)
+    before = MuZeroModule(SMALL, shape, weights)
+    after = MuZeroModule(larger, shape, grown_weights(weights, larger, shape, seed=2))
+    for module in (before, after):
+        module.eval()
+    with torch.inference_mode():
+        moves = torch.tensor([0, 3, 6])
+        for one, other in zip(
+            before.predict(before.advance(before.represent(planes), moves)).values(),
+            after.predict(after.advance(after.represent(planes), moves)).values(),
+            strict=True,
+        ):
+            torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)

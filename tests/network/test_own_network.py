@@ -12,9 +12,9 @@ import zerosum
 from commands_for_tests import Command
 from runs_for_tests import SETTINGS
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators import make_evaluator
 from zerosum.network import NetworkConfig, load_checkpoint
 from zerosum.network.config import parse_shapes, shapes_text
+from zerosum.network.evaluators import make_evaluator
 from zerosum.run.training import train
 
 SOURCE = """\
@@ -162,7 +162,7 @@ def test_a_class_that_has_changed_is_told(file: Path, tmp_path: Path) -> None:
 
 
 def test_another_backend_and_a_grown_network_are_refused(learned: Path) -> None:
-    from zerosum.evaluators.backends import EvaluatorConfig
+    from zerosum.network.evaluators.backends import EvaluatorConfig
 
     with pytest.raises(SettingsError, match="backend of a network of one's own"):
         make_evaluator(load_checkpoint(learned), EvaluatorConfig("openvino"), batch_size=4)

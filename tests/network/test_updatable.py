@@ -12,10 +12,10 @@ import torch
 from updatable_for_tests import chess, counting_updatable, random_updatable, saved
 from zerosum._core import UpdatableNetwork
 from zerosum.base.errors import DataError, GameError, SettingsError
-from zerosum.evaluators import make_evaluator
-from zerosum.evaluators.updatable import UpdatableEvaluator, expected_result
 from zerosum.games import make
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights, load_checkpoint
+from zerosum.network.evaluators import make_evaluator
+from zerosum.network.evaluators.updatable import UpdatableEvaluator, expected_result
 from zerosum.network.own_network import network_module
 from zerosum.network.piece_planes import PiecePlanes, seen_by_opponent
 from zerosum.network.updatable import features_of, input_weights, opponent_view, piece_values, value_of

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from zerosum.base.errors import GameError
-from zerosum.evaluators import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator
 from zerosum.games import make, state_after
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator
 from zerosum.play.analysis import Analysis
 from zerosum.play.driver import Task
 from zerosum.play.engine import Engine

@@ -16,12 +16,12 @@ from zerosum.arena.suite import SuiteResult, SuiteWords, play_suite
 from zerosum.base.errors import SettingsError
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
-from zerosum.evaluators.evaluator import NetworkEvaluator
-from zerosum.external import profiles
-from zerosum.external.engine import EngineCommand
-from zerosum.external.profiles import profile_of
 from zerosum.games import make
+from zerosum.network.evaluators.evaluator import NetworkEvaluator
 from zerosum.play.contestant import RANDOM, SearchContestant
+from zerosum.play.engines import profiles
+from zerosum.play.engines.engine import EngineCommand
+from zerosum.play.engines.profiles import profile_of
 from zerosum.play.entries import Entry, enter, sharing_evaluator
 
 FAKE = Path(__file__).parents[1] / "fake_engine.py"
@@ -37,7 +37,7 @@ CHEAT = {
 @pytest.fixture(autouse=True)
 def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Programs that are there, though nothing starts them."""
-    monkeypatch.setattr("zerosum.external.engine.DEBIAN_GAMES", str(tmp_path / "games"))
+    monkeypatch.setattr("zerosum.play.engines.engine.DEBIAN_GAMES", str(tmp_path / "games"))
     (tmp_path / "games").mkdir()
     for name in ("x", "strong", "mogo"):
         (tmp_path / "games" / name).touch(mode=0o755)

@@ -14,9 +14,9 @@ from zerosum.arena import play_match
 from zerosum.base.errors import DataError
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
-from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import Rules, make
 from zerosum.network.checkpoint import read_info
+from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.play.choice import Players, open_player
 from zerosum.play.contestant import SearchContestant
 from zerosum.play.fit import fits, rules_for

@@ -13,13 +13,14 @@ from zerosum.analysis.analyst import analyse
 from zerosum.arena.seats import Decision, Inbox, RulesSeat, SearchPool, SearchSeat, Turn
 from zerosum.contest.adjudication import Score, moves_to_mate
 from zerosum.contest.mover import EngineLimits
-from zerosum.evaluators import UniformEvaluator, answer_all
 from zerosum.games import Rules, make
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.play.contestant import SearchContestant, alpha_beta, rollouts
 from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.player import Player
 from zerosum.play.search_mover import SearchMover
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer_all
 
 BODEN = "2kr3r/pp1nqppp/2p1pn2/8/1b1P1B2/2NB1Q2/PPP2PPP/2KR3R w - - 0 1"
 """A queen's sacrifice mates in two: Qxc6+ bxc6 Ba6."""

@@ -8,8 +8,8 @@ from typing import Literal
 
 import pytest
 
-from zerosum.evaluators import UniformEvaluator
 from zerosum.games import make, state_after
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.notation import read_games
 from zerosum.notation.go_words import GoRules
 from zerosum.play.go_ending import final_score, passes_instead

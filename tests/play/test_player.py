@@ -15,10 +15,10 @@ import games_for_tests
 from networks_for_tests import save_network
 from searches_for_tests import Compiling
 from zerosum.base.errors import DataError, GameError, SettingsError
-from zerosum.evaluators import UniformEvaluator
 from zerosum.games import Rules, adopt, make, state_after
 from zerosum.games.permission import allow_program
 from zerosum.network import NetworkConfig
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.play.analysis import Analysis
 from zerosum.play.contestant import RANDOM, rollouts
 from zerosum.play.own_contestants import parse_player, search_contestant

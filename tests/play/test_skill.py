@@ -13,17 +13,17 @@ import pytest
 from line_clients import LineClient, answers, strings, value_of
 from networks_for_tests import save_network
 from zerosum._core import Root, Search
+from zerosum.arena.ladder.placement import LadderSettings
+from zerosum.arena.ladder.skills import level_table, measure_levels
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.evaluators.answering import answer_all
-from zerosum.evaluators.evaluator import RolloutEvaluator, UniformEvaluator
-from zerosum.external.uci_client import EngineOption
 from zerosum.games import make, state_after
-from zerosum.ladder.placement import LadderSettings
-from zerosum.ladder.skills import level_table, measure_levels
+from zerosum.network.evaluators.evaluator import RolloutEvaluator, UniformEvaluator
+from zerosum.play.engines.uci_client import EngineOption
 from zerosum.play.entries import Entry, enter
 from zerosum.play.player import network_name
 from zerosum.play.skill import LEVELS_FILE, MOST_SKILL, Level, Levels, drawn_action, levels_of, read_levels
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer_all
 
 CONNECT4 = make("connect4")
 

@@ -11,8 +11,8 @@ from typing import Literal
 import pytest
 
 import games_for_tests
-from zerosum.evaluators import UniformEvaluator
 from zerosum.games import Rules, adopt, make, parse_action, state_after
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.notation import read_games
 from zerosum.play.game_file import suffixes
 from zerosum.play.player import Player

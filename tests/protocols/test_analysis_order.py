@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 from analysis_client import Server
-from zerosum.evaluators import Evaluations, RolloutEvaluator
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations, RolloutEvaluator
 
 
 class Gate:

@@ -11,8 +11,8 @@ import pytest
 
 from analysis_client import GO, Server, answers
 from fuzz_for_tests import rounds
-from zerosum.evaluators import Evaluations
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ import pytest
 
 from fuzz_for_tests import rounds
 from gtp_client import Client, exact
-from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import Rules
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.play.player import Player
 from zerosum.protocols.gtp import COMMANDS
 from zerosum.protocols.gtp_params import GtpConfig

@@ -14,9 +14,9 @@ from gtp_client import Client, exact
 from networks_for_tests import save_network
 from zerosum._core import Leaves
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators.evaluator import Evaluations
 from zerosum.games import Rules, make
 from zerosum.games.rules import with_options
+from zerosum.network.evaluators.evaluator import Evaluations
 from zerosum.notation.game_files import read_raw_games
 from zerosum.notation.go_words import GoRules, stones_of
 from zerosum.play.choice import Players

@@ -15,9 +15,9 @@ from networks_for_tests import SMALL, save_network
 from searches_for_tests import Compiling
 from uci_for_tests import COMMAND, NoEvaluator, client
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.evaluators import RolloutEvaluator
-from zerosum.external.uci_client import EngineOption
 from zerosum.games import make
+from zerosum.network.evaluators import RolloutEvaluator
+from zerosum.play.engines.uci_client import EngineOption
 from zerosum.protocols.engine_options import option_table
 
 # The handshake and the options

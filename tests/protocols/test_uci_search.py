@@ -11,9 +11,9 @@ import pytest
 
 from line_clients import FakeTime, TimedEvaluator, answers, strings, value_of
 from uci_for_tests import FOOLS_MATE, MATE_IN_ONE, client
-from zerosum.evaluators import Evaluations
 from zerosum.games import make
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations
 from zerosum.protocols.line_words import Position
 from zerosum.protocols.uci import UciEngine, UciSetup
 

@@ -13,11 +13,11 @@ import pytest
 from fuzz_for_tests import rounds
 from line_clients import FakeTime, LineClient, TimedEvaluator, answers, fuzz, noise, strings, value_of
 from zerosum.contest.clock import TimeControl
-from zerosum.evaluators import Evaluations
-from zerosum.evaluators.evaluator import RolloutEvaluator
-from zerosum.external.uci_client import EngineOption
 from zerosum.games import make
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations
+from zerosum.network.evaluators.evaluator import RolloutEvaluator
+from zerosum.play.engines.uci_client import EngineOption
 from zerosum.play.mates import RepliesEvaluator
 from zerosum.protocols.engine_options import option_table
 from zerosum.protocols.line_words import Position

@@ -13,9 +13,9 @@ from commands_for_tests import Command
 from games_for_tests import DoubleMove
 from networks_for_tests import save_network
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators import Evaluations, Evaluator, UniformEvaluator
 from zerosum.games import Rules, adopt, make
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations, Evaluator, UniformEvaluator
 from zerosum.play.player import Player
 from zerosum.report.blind_spots import ExactPosition, probe_blind_spots, solve
 from zerosum.search import SearchConfig

@@ -10,8 +10,8 @@ import pytest
 from updatable_for_tests import counting_updatable, saved
 from zerosum._core import DeepeningSearch
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.evaluators import UniformEvaluator
 from zerosum.games import make
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.play.player import Player, load_player
 from zerosum.report.search_comparison import Condition, NoisyEvaluator, compare_searches, conditions
 from zerosum.search import SearchConfig

@@ -17,9 +17,9 @@ from zerosum.arena import MatchPlan, MatchSettings
 from zerosum.arena.session import play_session
 from zerosum.arena.store import parse_game
 from zerosum.base.errors import GameError, RunError, SettingsError
-from zerosum.contest.centipawns import centipawns, value_of
 from zerosum.games import make
 from zerosum.notation import Move, Record, game_text, write_games
+from zerosum.notation.centipawns import centipawns, value_of
 from zerosum.play.contestant import RANDOM
 from zerosum.replay.batch import make_batch
 from zerosum.replay.game_store import GameStore

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from zerosum.base.errors import RunError, SettingsError
-from zerosum.contest.centipawns import coefficient_of
 from zerosum.games import make
+from zerosum.notation.centipawns import coefficient_of
 from zerosum.play.entries import Entry
 from zerosum.replay import ReplayConfig, ReplayWindow
 from zerosum.replay.game_store import GameStore

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from commands_for_tests import Command
-from zerosum.contest.centipawns import coefficient_of, value_of
 from zerosum.games import make
+from zerosum.notation.centipawns import coefficient_of, value_of
 from zerosum.notation.shogi_position import START, ShogiPosition
 from zerosum.replay.game_store import GameStore
 from zerosum.run import hcpe3

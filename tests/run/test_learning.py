@@ -14,10 +14,10 @@ import pytest
 from logs_for_tests import FinishedLog
 from runs_for_tests import SETTINGS as TRAINING
 from zerosum.base.errors import DataError, RunError
-from zerosum.evaluators import UniformEvaluator
 from zerosum.games import make
 from zerosum.learner import Learner, StepReport
 from zerosum.network import NetworkConfig
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.replay import Batch, ReplayConfig, ReplayWindow
 from zerosum.replay.game_store import GameStore
 from zerosum.run.config import new_config

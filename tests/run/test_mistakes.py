@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from zerosum._core import Leaves
-from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import make
+from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.play.player import Player
 from zerosum.run.budget import Budget
 from zerosum.run.config import RunConfig, new_config

@@ -11,10 +11,10 @@ import pytest
 from games_for_tests import DoubleMove
 from zerosum.arena import play_match
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators.onnx_graph import export
 from zerosum.games import adopt, make
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, save_checkpoint
+from zerosum.network.evaluators.onnx_graph import export
 from zerosum.play.contestant import RANDOM
 from zerosum.play.own_contestants import parse_player
 from zerosum.play.player import load_player
@@ -79,7 +79,7 @@ def test_it_resumes(run: Path, tmp_path: Path) -> None:
     again = learned(tmp_path / "longer")
     train("tictactoe", again, overrides=["training.steps=9"], report=lambda _: None)
     assert load_checkpoint(again).info.step == 9
-    assert load_config(again / "config.toml").learner.unroll_steps == 5
+    assert load_config(again / "config.toml").learner.later_weight == 3
 
 
 def test_it_is_not_exported(run: Path, tmp_path: Path) -> None:

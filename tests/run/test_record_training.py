@@ -12,10 +12,10 @@ import pytest
 from commands_for_tests import Command
 from kill_training import result
 from zerosum.base.errors import DataError, RunError
-from zerosum.evaluators import UniformEvaluator
-from zerosum.evaluators.evaluator import Evaluations
 from zerosum.games import make
 from zerosum.network.checkpoint import load_newest
+from zerosum.network.evaluators import UniformEvaluator
+from zerosum.network.evaluators.evaluator import Evaluations
 from zerosum.play.entries import Entry
 from zerosum.replay.batch import make_batch
 from zerosum.replay.game_store import GameStore

@@ -25,9 +25,9 @@ import pytest
 
 from zerosum.base.errors import DataError, RunError, SettingsError
 from zerosum.base.files import replace_durably
-from zerosum.evaluators import Evaluator
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import list_checkpoints
+from zerosum.network.evaluators import Evaluator
 from zerosum.play.player import load_player
 from zerosum.replay.game_store import GameStore
 from zerosum.run import run_directory

@@ -16,8 +16,8 @@ from runs_for_tests import train_a_little
 from zerosum._core import Leaves
 from zerosum.base.errors import SettingsError
 from zerosum.cli import main
-from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import Rules, State, make, state_after
+from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.play.player import Player
 from zerosum.run.solved import SolvedPosition, SolvedSet, load_solved, mistake_rates, solved_games, wilson_error
 from zerosum.search import SearchConfig

@@ -13,10 +13,10 @@ import pytest
 
 from zerosum._core import Leaves
 from zerosum.base.errors import RunError
-from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games import make
 from zerosum.games.rules import GameSize
 from zerosum.network import Checkpoint, CheckpointInfo, initial_weights, save_checkpoint
+from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.run.config import RunConfig, new_config
 from zerosum.run.rating_games import RatingGames, RatingPlayer
 from zerosum.run.strength import (

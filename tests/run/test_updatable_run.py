@@ -13,9 +13,9 @@ import torch
 import zerosum
 from updatable_for_tests import SETTINGS, train_updatable
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators.onnx_graph import export
 from zerosum.games import make
 from zerosum.network import load_checkpoint
+from zerosum.network.evaluators.onnx_graph import export
 from zerosum.network.own_network import network_module
 from zerosum.play.player import load_player
 from zerosum.replay.game_store import GameStore

@@ -15,9 +15,10 @@ import pytest
 
 from games_for_tests import DoubleMove
 from zerosum import _core
-from zerosum.evaluators import UniformEvaluator, answer
 from zerosum.games import adopt
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer
 
 UNIFORM = UniformEvaluator()
 

@@ -14,9 +14,10 @@ from hidden_rules import FakeHiddenNetwork, Hidden, HiddenRules, run_hidden_twin
 from search_twin import ReferenceSearch
 from searches_for_tests import ALPHA, FakeNetwork, random_position
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators import RolloutEvaluator, UniformEvaluator, answer, answer_all
 from zerosum.games import adopt, make, state_after
+from zerosum.network.evaluators import RolloutEvaluator, UniformEvaluator
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer, answer_all
 
 LEARNED = SearchConfig(
     rules="learned", exact_bounds=False, proof_nodes=0, reuse_tree=False, root_noise_alpha=ALPHA, num_simulations=30

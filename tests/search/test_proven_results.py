@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from search_twin import ReferenceSearch
 from searches_for_tests import ALPHA, GAMES, PLAIN, FakeNetwork, Recorder, random_position, run_twin
 from zerosum._core import Root
-from zerosum.evaluators import Evaluations, answer_all
 from zerosum.games import adopt, make
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer_all
 
 LEAVES_IN_FLIGHT = (1, 2, 3, 8, 16, 32, 64, 128, 256)
 

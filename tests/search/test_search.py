@@ -23,9 +23,10 @@ from searches_for_tests import (
 )
 from zerosum import _core
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators import UniformEvaluator, answer
 from zerosum.games import adopt, make, state_after
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer
 from zerosum.search.config import tree_mib
 
 

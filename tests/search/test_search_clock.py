@@ -17,13 +17,14 @@ from games_for_tests import DoubleMove, Loop
 from searches_for_tests import PLAIN, Recorder
 from zerosum._core import UNLIMITED_SIMULATIONS, Search, core_game_names
 from zerosum.base.errors import GameError
-from zerosum.evaluators import RolloutEvaluator, UniformEvaluator, answer, answer_all
 from zerosum.games import Rules, State, adopt, make, state_after
+from zerosum.network.evaluators import RolloutEvaluator, UniformEvaluator
 from zerosum.play.analysis import Analysis
 from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.engine import Engine
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer, answer_all
 
 GAMES = [*core_game_names(), "double", "loop"]
 SETTLED_NODES, SETTLED_NODES_OF_PYTHON = 4096, 256

@@ -20,9 +20,9 @@ from searches_for_tests import (
     random_position,
 )
 from zerosum import _core
-from zerosum.evaluators import answer_all
 from zerosum.games import make, parse_action, state_after
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer_all
 
 
 def test_only_allowed_moves_are_searched_and_played() -> None:

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from zerosum.evaluators import Evaluations
 from zerosum.games import make, start_state
+from zerosum.network.evaluators import Evaluations
 from zerosum.replay.records import PlyFlag
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig

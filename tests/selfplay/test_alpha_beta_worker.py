@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from updatable_for_tests import counting_updatable
-from zerosum.evaluators.updatable import UpdatableEvaluator
 from zerosum.games import make
+from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.replay.records import GameRecord, PlyFlag, RunningGame
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask

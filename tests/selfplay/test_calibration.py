@@ -12,11 +12,11 @@ from types import SimpleNamespace
 import pytest
 
 from runs_for_tests import SETTINGS
-from zerosum.evaluators import Evaluations, EvaluatorConfig, UniformEvaluator
 from zerosum.games import make
 from zerosum.games.random_play import random_leaves
 from zerosum.games.rules import Leaves
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
+from zerosum.network.evaluators import Evaluations, EvaluatorConfig, UniformEvaluator
 from zerosum.run import workers
 from zerosum.run.config import changed, new_config, parse_overrides
 from zerosum.run.training import train

@@ -10,9 +10,10 @@ import pytest
 
 from selfplay_for_tests import GAMES, SEARCH
 from selfplay_twin import choose_action
-from zerosum.evaluators import RolloutEvaluator, UniformEvaluator, answer
 from zerosum.games import Rules, state_after
+from zerosum.network.evaluators import RolloutEvaluator, UniformEvaluator
 from zerosum.search import new_search
+from zerosum.search.answering import answer
 from zerosum.search.config import Root
 from zerosum.selfplay import SelfplayConfig
 

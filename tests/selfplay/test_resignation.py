@@ -14,8 +14,8 @@ from logs_for_tests import FinishedLog
 from selfplay_for_tests import CONFIG, GAMES, SEARCH, new_task, play
 from zerosum.base.errors import SettingsError
 from zerosum.cluster.verification import fault_by_rules
-from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import make, state_after
+from zerosum.network.evaluators import RolloutEvaluator
 from zerosum.replay.records import NO_TARGET, GameHeader, GameRecord, PlyFlag, PlyRecord, RunningGame
 from zerosum.run.config import new_config
 from zerosum.selfplay import SelfplayTask

@@ -22,9 +22,9 @@ from logs_for_tests import FinishedLog
 from networks_for_tests import BF16_TOLERANCE, error_of_recorded_values, with_opinions
 from runs_for_tests import SETTINGS
 from zerosum.base.errors import GameError, RunError, SettingsError, ZerosumError
-from zerosum.evaluators import EvaluatorConfig, UniformEvaluator
 from zerosum.games import make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
+from zerosum.network.evaluators import EvaluatorConfig, UniformEvaluator
 from zerosum.replay import GameRecord
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import PLY_NAMES

@@ -8,10 +8,10 @@ import numpy as np
 
 from logs_for_tests import FinishedLog
 from selfplay_for_tests import CONFIG, GAMES, SEARCH, new_task, play, same
-from zerosum.evaluators import answer
 from zerosum.games import measure_game
 from zerosum.replay.records import PlyFlag
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer
 from zerosum.selfplay.worker import SelfplayWorker
 
 

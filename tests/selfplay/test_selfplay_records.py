@@ -12,11 +12,12 @@ import pytest
 
 from logs_for_tests import FinishedLog
 from selfplay_for_tests import CONFIG, GAMES, SEARCH, CountingEvaluator, new_task, play
-from zerosum.evaluators import Evaluations, UniformEvaluator, answer
 from zerosum.games import Rules, make
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.replay.records import GameHeader, GameRecord, PlyFlag
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer
 from zerosum.search.config import with_room
 from zerosum.selfplay.playing_network import PlayingNetwork
 from zerosum.selfplay.worker import SelfplayWorker

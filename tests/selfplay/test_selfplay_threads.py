@@ -14,8 +14,8 @@ import pytest
 from logs_for_tests import FinishedLog
 from selfplay_for_tests import CONFIG, GAMES, SEARCH, new_task, play, same
 from zerosum.base.errors import RunError
-from zerosum.evaluators import Evaluations, UniformEvaluator
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord, RunningGame
 from zerosum.selfplay import SelfplayTask, SelfplayThreads

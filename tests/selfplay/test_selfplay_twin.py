@@ -14,9 +14,9 @@ from games_for_tests import DoubleMove
 from logs_for_tests import FinishedLog
 from selfplay_for_tests import same
 from selfplay_twin import TwinGames, opening_move, opening_record
-from zerosum.evaluators import Evaluations, RolloutEvaluator, UniformEvaluator
 from zerosum.games import Rules, adopt, make
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations, RolloutEvaluator, UniformEvaluator
 from zerosum.replay.records import GameRecord, packed_ply
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask, worker

@@ -11,10 +11,10 @@ import pytest
 import ablation
 from ablation import Result, changed, main, mean_difference, mistake_table, rating_table, training_table, variants_of
 from runs_for_tests import train_a_little
+from zerosum.arena.ladder.results import PlayedPair, read_pairs
 from zerosum.base.errors import SettingsError
 from zerosum.contest.ratings import PairScore, fit_ratings
 from zerosum.games import make
-from zerosum.ladder.results import PlayedPair, read_pairs
 from zerosum.run.config import RunConfig, new_config
 
 

@@ -12,7 +12,7 @@ import pytest
 import compare_precisions
 from networks_for_tests import FakeLeaves
 from runs_for_tests import train_a_little
-from zerosum.evaluators import Evaluations
+from zerosum.network.evaluators import Evaluations
 
 openvino = pytest.importorskip("openvino")
 

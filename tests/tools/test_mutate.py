@@ -133,16 +133,16 @@ def test_noticed_and_unnoticed_faults_are_told_apart(tmp_path: Path) -> None:
     """A small project with one function, tests of half of it, and one fault that is known to be equivalent."""
     files = {
         "python/zerosum/__init__.py": "",
-        "python/zerosum/storage/__init__.py": "",
-        "python/zerosum/storage/sizes.py": """
+        "python/zerosum/run/storage/__init__.py": "",
+        "python/zerosum/run/storage/sizes.py": """
             def is_large(size):
                 return size > 10
 
             def label(size):
                 return "large" if is_large(size) else "small"
             """,
-        "tests/storage/test_sizes.py": """
-            from zerosum.storage.sizes import label
+        "tests/run/storage/test_sizes.py": """
+            from zerosum.run.storage.sizes import label
 
             def test_a_label():
                 assert label(20) == "large"
@@ -150,7 +150,7 @@ def test_noticed_and_unnoticed_faults_are_told_apart(tmp_path: Path) -> None:
             """,
         "tools/equivalent_mutants.txt": """
             # Nobody asks.
-            python/zerosum/storage/sizes.py
+            python/zerosum/run/storage/sizes.py
             - return size > 10
             + return size > 11
             """,
@@ -172,8 +172,8 @@ def test_noticed_and_unnoticed_faults_are_told_apart(tmp_path: Path) -> None:
     assert done.returncode == 1, done.stderr
     table, _, survivors = done.stdout.partition("| room")[2].partition("\n\n")
     assert "| storage | 4 | 3 | 75 % |" in table
-    assert survivors.strip() == "python/zerosum/storage/sizes.py\n- return size > 10\n+ return size >= 10"
-    assert "tests/storage/test_sizes.py::test_a_label" in done.stdout
-    assert (tmp_path / "mutants/python/zerosum/storage/sizes.py").read_bytes() == (
-        tmp_path / "python/zerosum/storage/sizes.py"
+    assert survivors.strip() == "python/zerosum/run/storage/sizes.py\n- return size > 10\n+ return size >= 10"
+    assert "tests/run/storage/test_sizes.py::test_a_label" in done.stdout
+    assert (tmp_path / "mutants/python/zerosum/run/storage/sizes.py").read_bytes() == (
+        tmp_path / "python/zerosum/run/storage/sizes.py"
     ).read_bytes()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from zerosum.base.errors import GameError, SettingsError
-from zerosum.evaluators.evaluator import Evaluations
 from zerosum.games import State, make, parse_action, state_after
+from zerosum.network.evaluators.evaluator import Evaluations
 from zerosum.play.contestant import rollouts
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig, textbook

@@ -17,8 +17,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from zerosum.base.errors import GameError, SettingsError
-from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Game, Rules, State, make, state_after
+from zerosum.network.evaluators import RolloutEvaluator
 from zerosum.play.analysis import Analysis
 from zerosum.play.choice import Players
 from zerosum.play.driver import REPORT_SECONDS, Task

@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from zerosum.evaluators import Evaluator
 from zerosum.games import Rules, State
+from zerosum.network.evaluators import Evaluator
 from zerosum.search.textbook import C_INIT, UNVISITED_Q, Node, back_up, q, search, select, u, visit
 
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.evaluators.ownership import Points
 from zerosum.games import Rules, State
+from zerosum.network.evaluators.ownership import Points
 from zerosum.notation.go_status import TWO_PASSES, final_count
 from zerosum.notation.legality import options_of
 from zerosum.play.player import Player

@@ -14,8 +14,8 @@ from zerosum.analysis.analyst import Analyst
 from zerosum.analysis.finished_go import PeoplesCount
 from zerosum.analysis.people import PeoplesShare, peoples_shares
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Rules, State, start_state
+from zerosum.network.evaluators import RolloutEvaluator
 from zerosum.notation.go_status import FinalCount
 from zerosum.notation.record import Record
 from zerosum.play.analysis import Analysis, win_rate

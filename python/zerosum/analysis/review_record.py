@@ -19,8 +19,8 @@ from collections.abc import Callable
 
 from zerosum.analysis.review import MARKS, Review, ReviewedMove, ReviewedPosition
 from zerosum.base.errors import SettingsError
-from zerosum.contest.centipawns import centipawns, coefficient_of
 from zerosum.games import Rules
+from zerosum.notation.centipawns import centipawns, coefficient_of
 from zerosum.notation.game_files import GAMES, game_text, read_games
 from zerosum.notation.legality import NOTATIONS
 from zerosum.notation.record import Evaluation, Move, Record, RecordError

@@ -21,14 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from zerosum._core import Leaves, __version__
+from zerosum._core import Leaves
 from zerosum.analysis.analyst import Analyst, limits
 from zerosum.analysis.answers import answer, answer_without_search, no_results
 from zerosum.analysis.query import Query, QueryTurn, read_query
 from zerosum.analysis.query_fields import QueryError
 from zerosum.base.errors import ZerosumError
-from zerosum.evaluators import Evaluations, Evaluator
+from zerosum.base.version import __version__
 from zerosum.games import Rules, make
+from zerosum.network.evaluators import Evaluations, Evaluator
 from zerosum.notation.legality import game_of, options_of
 from zerosum.play.choice import Players
 from zerosum.play.driver import REPORT_SECONDS, Task

@@ -10,9 +10,9 @@ from zerosum.arena.plan import MatchPlan
 from zerosum.arena.played import PlayedGame, Thought
 from zerosum.base.errors import DataError
 from zerosum.contest.adjudication import Score
-from zerosum.contest.centipawns import centipawns, coefficient_of, value_of
 from zerosum.games import Rules, start_state
 from zerosum.notation import Evaluation, Move, Record, append_game
+from zerosum.notation.centipawns import centipawns, coefficient_of, value_of
 from zerosum.notation.game_files import GAMES, SUFFIXES
 from zerosum.notation.own_files import MATCH_SUFFIX
 from zerosum.notation.record import ENDINGS

@@ -19,6 +19,7 @@ from pathlib import Path
 from zerosum._core import uniform
 from zerosum.base.errors import DataError, GameError, SettingsError, nearest, shown
 from zerosum.games import Rules, State, parse_action, start_state
+from zerosum.games.random_play import random_opening
 from zerosum.games.rules import drawn_start, plays_chess960
 from zerosum.notation import Record, read_games
 from zerosum.notation.legality import game_of
@@ -116,20 +117,6 @@ class RandomOpenings:
         start = drawn_start(self.game, seed=self.seed, number=number)
         actions = random_opening(self.game, num_plies=self.num_plies, seed=self.seed, pair=number, start=start)
         return Opening("", start, actions)
-
-
-def random_opening(game: Rules, *, num_plies: int, seed: int, pair: int, start: str = "") -> tuple[int, ...]:
-    """Uniformly random legal moves, none of which ends the game; fewer if every further move would end it."""
-    state = start_state(game, start)
-    opening: list[int] = []
-    for ply in range(num_plies):
-        ahead = {action: game.play(state, action) for action in game.legal_actions(state)}
-        open_actions = [action for action, after in ahead.items() if game.outcome(after) is None]
-        if not open_actions:
-            break
-        opening.append(open_actions[int(uniform(seed, pair, ply, "opening") * len(open_actions))])
-        state = ahead[opening[-1]]
-    return tuple(opening)
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from zerosum.arena.played import Thought
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.contest.adjudication import Score
 from zerosum.contest.mover import AnswerLine, EngineAnswer, EngineFailure, EngineMove, Mover
-from zerosum.external.engine import ExternalEngine
 from zerosum.games import State
 from zerosum.play.deepening_mover import DeepeningMover
+from zerosum.play.engines.engine import ExternalEngine
 from zerosum.play.search_mover import SearchMover
 
 

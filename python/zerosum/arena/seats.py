@@ -16,13 +16,13 @@ from zerosum._core import Root, Search, uniform
 from zerosum.arena.played import Thought
 from zerosum.contest.adjudication import Score, moves_to_mate
 from zerosum.contest.mover import EngineLimits
-from zerosum.evaluators.answering import answered
 from zerosum.games import Rules, State
 from zerosum.play.analysis import win_rate
 from zerosum.play.contestant import SearchContestant
 from zerosum.play.driver import EDGES_PER_NODE
 from zerosum.play.search_mover import chosen_action
 from zerosum.search import new_search
+from zerosum.search.answering import answered
 from zerosum.search.config import MOST_MEMORY_MIB, with_room
 
 

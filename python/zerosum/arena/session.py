@@ -18,10 +18,10 @@ from zerosum.arena.result import MatchResult
 from zerosum.arena.standings import Standings
 from zerosum.arena.store import MatchStore
 from zerosum.base.errors import SettingsError
-from zerosum.external.engine import EngineCommand
-from zerosum.external.traffic import TrafficLog
 from zerosum.games import Rules
 from zerosum.play.contestant import Contestant, ProgramContestant
+from zerosum.play.engines.engine import EngineCommand
+from zerosum.play.engines.traffic import TrafficLog
 from zerosum.play.entries import Entry, enter, sharing_evaluator
 
 RANDOM_PLIES = 2
@@ -125,7 +125,7 @@ def play_session(
     Args:
         plan: The match.
         file: The file of its games, in a format by its suffix; a file beside it has what is needed to go on.
-        log: The file of all lines to and from engines: see `zerosum.external.traffic`.
+        log: The file of all lines to and from engines: see `zerosum.play.engines.traffic`.
         say: Receives messages for people.
 
     Raises:

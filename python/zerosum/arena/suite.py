@@ -16,10 +16,10 @@ from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
 from zerosum.contest.paper import PaperMatch, paper_matches
-from zerosum.external.opponents import opponents_of
 from zerosum.games import Rules, make
 from zerosum.play.bundled import is_bundled, usual_network
 from zerosum.play.contestant import ROLLOUTS, ProgramContestant
+from zerosum.play.engines.opponents import opponents_of
 from zerosum.play.entries import Entry
 
 SUFFIXES = {"chess": ".pgn", "shogi": ".csa", "go": ".sgf"}

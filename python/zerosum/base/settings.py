@@ -20,9 +20,9 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from zerosum._core import __version__
 from zerosum.base.errors import DataError, SettingsError, nearest, shown
 from zerosum.base.files import MOST_NOTE_BYTES, read_text
+from zerosum.base.version import __version__
 
 FORMAT_VERSION = 1
 """Format version of the `config.toml` in a run directory."""

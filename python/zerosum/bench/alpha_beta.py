@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from zerosum._core import DeepeningSearch
 from zerosum.bench.figure import ROUNDS, Figure
-from zerosum.evaluators.updatable import UpdatableEvaluator
 from zerosum.games import Rules
 from zerosum.games.random_play import random_lines, state_of
 from zerosum.network import Checkpoint, CheckpointInfo, initial_weights
+from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.run.config import new_config
 
 NODES = 20_000

@@ -12,12 +12,12 @@ from zerosum.bench.figure import ROUNDS, Figure, median_ratio
 from zerosum.bench.one_core import replayed, stamped_search
 from zerosum.bench.simulated import SimulatedDevice, SimulatedEvaluator, simulated_device
 from zerosum.bench.untrained import evaluator_alone, network_settings, untrained_evaluator
-from zerosum.evaluators import Evaluations, NetworkEvaluator
-from zerosum.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.games import Rules, State
 from zerosum.games.random_play import random_lines, state_of
 from zerosum.games.rules import Leaves
 from zerosum.network import Checkpoint
+from zerosum.network.evaluators import Evaluations, NetworkEvaluator
+from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.play.analysis import Analysis
 from zerosum.play.driver import IN_FLIGHT_SHARE
 from zerosum.play.player import Player

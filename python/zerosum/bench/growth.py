@@ -13,11 +13,12 @@ import time
 from pathlib import Path
 
 from zerosum.base.errors import ZerosumError
-from zerosum.evaluators import UniformEvaluator, answer
-from zerosum.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.games import make
+from zerosum.network.evaluators import UniformEvaluator
+from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.run.config import new_config
 from zerosum.search import new_search
+from zerosum.search.answering import answer
 
 MOST_SIMULATIONS = 1_000_000
 STATM = Path("/proc/self/statm")

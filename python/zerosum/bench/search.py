@@ -12,11 +12,12 @@ from zerosum.bench.figure import ROUNDS, Figure, median_ratio
 from zerosum.bench.growth import STATM
 from zerosum.bench.other_process import OtherProcess, open_module
 from zerosum.bench.peers import SearchWork, open_peer
-from zerosum.evaluators import UniformEvaluator, answer
 from zerosum.games import Rules
 from zerosum.games.random_play import random_lines, state_of
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.run.config import new_config
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer
 from zerosum.selfplay.calibration import Rate
 
 NUM_TREES = 256

@@ -19,8 +19,8 @@ from zerosum.base.errors import ZerosumError
 from zerosum.base.settings import num_cores
 from zerosum.bench.figure import ROUNDS, Figure, median_ratio
 from zerosum.bench.other_process import OtherProcess, open_module
-from zerosum.evaluators import UniformEvaluator
 from zerosum.games import Rules, make
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.replay.game_store import GameStore
 from zerosum.run.config import RunConfig, configured_game, game_name, new_config
 from zerosum.selfplay import SelfplayTask

@@ -23,9 +23,9 @@ from pathlib import Path
 from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.bench.other_process import OtherProcess, open_module
 from zerosum.bench.untrained import untrained_checkpoint, untrained_evaluator
-from zerosum.evaluators import Evaluations, Evaluator, NetworkEvaluator
 from zerosum.games import Rules, make
 from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations, Evaluator, NetworkEvaluator
 from zerosum.replay.game_store import GameStore
 from zerosum.run.config import RunConfig, configured_game, game_name, new_config
 from zerosum.run.workers import new_selfplay, num_selfplay_workers, plays_in_processes

@@ -24,8 +24,8 @@ from typing_extensions import override
 from zerosum._core import Leaves
 from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.bench.trained_like import TOP_PRIORS, VALUE_SPREAD
-from zerosum.evaluators import Evaluations, NetworkEvaluator
 from zerosum.network import Checkpoint
+from zerosum.network.evaluators import Evaluations, NetworkEvaluator
 
 PREFIX = "simulated:"
 MOST_STREAMS = 64

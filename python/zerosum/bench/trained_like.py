@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from zerosum._core import Leaves
-from zerosum.evaluators import Evaluations, Evaluator
+from zerosum.network.evaluators import Evaluations, Evaluator
 
 TOP_PRIORS = (0.2, 0.4)
 """Range of the best move's prior with 30 or more legal moves, as in trained networks."""

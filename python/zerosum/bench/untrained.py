@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from zerosum.base.settings import num_cores
-from zerosum.evaluators import NetworkEvaluator, make_evaluator
 from zerosum.games import Rules
 from zerosum.games.random_play import random_leaves
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights
+from zerosum.network.evaluators import NetworkEvaluator, make_evaluator
 from zerosum.run.config import RunConfig
 from zerosum.run.workers import num_selfplay_workers
 from zerosum.selfplay.calibration import Work, batch_sizes, evaluating, measure_rates

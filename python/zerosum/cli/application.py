@@ -73,7 +73,7 @@ def main() -> None:
         )
         raise SystemExit(2) from None
     except (MemoryError, RuntimeError) as error:
-        from zerosum.evaluators.batch_limit import is_out_of_memory
+        from zerosum.network.evaluators.batch_limit import is_out_of_memory
 
         if not is_out_of_memory(error):
             raise
@@ -135,7 +135,7 @@ def _abandon_output() -> None:
 
 def _print_version(is_asked: bool) -> None:
     if is_asked:
-        from zerosum._core import __version__
+        from zerosum.base.version import __version__
 
         print(__version__)
         raise typer.Exit

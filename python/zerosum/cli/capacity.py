@@ -39,7 +39,7 @@ def plan(
     json: Json = False,
 ) -> None:
     """Estimate how long a training takes at measured rates, beside the paper's own runs."""
-    from zerosum.capacity.plan import plan_training
+    from zerosum.run.capacity.plan import plan_training
 
     print(
         plan_training(

@@ -359,8 +359,8 @@ def ladder(
     json: Json = False,
 ) -> None:
     """Rate a player on a scale of opponents by the most informative games; random play is 0."""
-    from zerosum.ladder.command import place
-    from zerosum.ladder.placement import LadderSettings
+    from zerosum.arena.ladder.command import place
+    from zerosum.arena.ladder.placement import LadderSettings
     from zerosum.play.entries import Entry
 
     if not player:
@@ -401,8 +401,8 @@ def levels(
     seed: Annotated[int, seed_option("openings, random play and drawn moves")] = 0,
 ) -> None:
     """Measure the Elo of an engine's skill levels on the ladder, for its option `UCI_Elo`."""
-    from zerosum.ladder.placement import LadderSettings
-    from zerosum.ladder.skills import level_table, measure_levels
+    from zerosum.arena.ladder.placement import LadderSettings
+    from zerosum.arena.ladder.skills import level_table, measure_levels
     from zerosum.play.runs import find_run
     from zerosum.play.skill import LEVELS_FILE
 

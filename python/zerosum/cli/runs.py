@@ -136,10 +136,10 @@ def export(
     ] = "",
 ) -> None:
     """Write a network as an ONNX file for other programs; its metadata names the game and the encoding."""
-    from zerosum.evaluators.onnx_graph import export as export_network
     from zerosum.games import make
     from zerosum.network import load_checkpoint
     from zerosum.network.description import require_encoder
+    from zerosum.network.evaluators.onnx_graph import export as export_network
     from zerosum.play.bundled import require_network
     from zerosum.play.fit import rules_for
 

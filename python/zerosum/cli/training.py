@@ -92,8 +92,8 @@ def train(
     from zerosum.run.config import asked_settings, directory_name
     from zerosum.run.dry_run import dry_run as print_plan
     from zerosum.run.given_game import recorded_game
+    from zerosum.run.storage import fetch_run, is_url, store_name
     from zerosum.run.training import train as train_run
-    from zerosum.storage import fetch_run, is_url, store_name
 
     if verify and not cluster:
         raise SettingsError("--verify is for the games of a cluster: give --cluster, or leave it out.")

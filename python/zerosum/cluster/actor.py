@@ -20,12 +20,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from zerosum._core import __version__
 from zerosum.base.errors import ZerosumError
+from zerosum.base.version import __version__
 from zerosum.cluster.blocks import FULL_BYTES, Block, seal, size_of
-from zerosum.evaluators import NetworkEvaluator, make_evaluator
 from zerosum.games import Rules, make
 from zerosum.network import Checkpoint
+from zerosum.network.evaluators import NetworkEvaluator, make_evaluator
 from zerosum.replay import GameRecord
 from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import RunningGame

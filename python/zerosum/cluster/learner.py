@@ -18,16 +18,16 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from zerosum._core import __version__
+from zerosum.base.version import __version__
 from zerosum.cluster.config import ClusterConfig
 from zerosum.cluster.connection import START_S, Connection, Place, SilentActorError, first_line
-from zerosum.data_parallel.device_learner import TCP, DeviceLearner
-from zerosum.data_parallel.messages import pack_message, unpack_message
-from zerosum.data_parallel.parallel_learner import DeviceHandle, LearnerLostError, Put
+from zerosum.learner.parallel.device_learner import TCP, DeviceLearner
+from zerosum.learner.parallel.messages import pack_message, unpack_message
+from zerosum.learner.parallel.parallel_learner import DeviceHandle, LearnerLostError, Put
 
 
 class DeviceActor:
-    """A device of the learner on a node. Calls and answers are plain bytes (`zerosum.data_parallel.messages`)."""
+    """A device of the learner on a node. Calls and answers are plain bytes (`zerosum.learner.parallel.messages`)."""
 
     def __init__(self) -> None:
         self._learner = DeviceLearner()

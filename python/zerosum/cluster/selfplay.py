@@ -24,9 +24,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from zerosum._core import __version__
 from zerosum.base import errors
 from zerosum.base.errors import RunError, ZerosumError
+from zerosum.base.version import __version__
 from zerosum.cluster.actor import ActorTask, Orders, SelfplayActor, num_ids_wanted, unpack_reply
 from zerosum.cluster.config import ClusterConfig
 from zerosum.cluster.connection import Connection, Node, first_line
@@ -34,9 +34,9 @@ from zerosum.cluster.ingest import Ingest
 from zerosum.cluster.remote_actor import RemoteActor
 from zerosum.cluster.rooms import ROUNDING, Room, room_of
 from zerosum.cluster.status import STATUS_S, ClusterStatus, StatusFiles, by_word
-from zerosum.evaluators import EvaluatorConfig
 from zerosum.games.rules import is_named
 from zerosum.network import Checkpoint
+from zerosum.network.evaluators import EvaluatorConfig
 from zerosum.replay import GameRecord
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.journal import game_entries

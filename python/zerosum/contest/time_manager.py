@@ -2,7 +2,7 @@
 
     manager = TimeManager(TimeConfig(), typical_plies=measure_game(game).plies, now=time.monotonic)
     manager.begin(left, num_plies=state.plies)          # the turn has begun, and the clock runs
-    while manager.stop_reason(Progress.of(root)) is None:  # asked after each round of the search
+    while manager.stop_reason(progress) is None:  # asked after each round of the search
         ...
 
 The module knows neither games nor protocols: it receives the clock as a `TimeLeft` and the search's state as a
@@ -17,9 +17,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from zerosum._core import Root
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
 from zerosum.contest.clock import TimeLeft
@@ -116,20 +113,6 @@ class Progress:
     """Number of legal moves."""
     num_simulations: int
     """Simulations since this search began, pondering included."""
-
-    @classmethod
-    def of(cls, root: Root) -> Progress:
-        """The state of a search whose root has been evaluated."""
-        assert root.best_action is not None
-        best = int(np.searchsorted(root.actions, root.best_action))
-        return cls(
-            best_action=root.best_action,
-            best_visits=int(root.visits[best]),
-            second_visits=int(np.delete(root.visits, best).max(initial=0)),
-            is_best_by_value=bool(root.q[best] >= np.fmax.reduce(root.q, initial=-1.0)),
-            num_moves=len(root.actions),
-            num_simulations=root.num_simulations - root.num_reused,
-        )
 
 
 @dataclass(frozen=True)

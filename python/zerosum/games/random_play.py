@@ -1,11 +1,12 @@
-"""Positions from random games, for measurements before any games have been played."""
+"""Positions from random games, for measurements before any games have been played, and random openings."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator
 
-from zerosum.games.rules import Leaves, Rules, State
+from zerosum._core import uniform
+from zerosum.games.rules import Leaves, Rules, State, start_state
 
 
 def random_leaves(game: Rules, num: int) -> Leaves:
@@ -30,3 +31,17 @@ def state_of(game: Rules, line: list[int]) -> State:
     for action in line:
         state = game.play(state, action)
     return state
+
+
+def random_opening(game: Rules, *, num_plies: int, seed: int, pair: int, start: str = "") -> tuple[int, ...]:
+    """Uniformly random legal moves, none of which ends the game; fewer if every further move would end it."""
+    state = start_state(game, start)
+    opening: list[int] = []
+    for ply in range(num_plies):
+        ahead = {action: game.play(state, action) for action in game.legal_actions(state)}
+        open_actions = [action for action, after in ahead.items() if game.outcome(after) is None]
+        if not open_actions:
+            break
+        opening.append(open_actions[int(uniform(seed, pair, ply, "opening") * len(open_actions))])
+        state = ahead[opening[-1]]
+    return tuple(opening)

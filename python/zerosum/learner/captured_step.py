@@ -52,7 +52,7 @@ def record_on(stream: torch.cuda.Stream) -> Record:
     """Recording as a CUDA graph on this stream, which must be the current one."""
     import torch
 
-    from zerosum.evaluators.capturing import CAPTURING
+    from zerosum.network.evaluators.capturing import CAPTURING
 
     def record(work: Work) -> Work:
         graph = torch.cuda.CUDAGraph()

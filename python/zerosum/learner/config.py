@@ -68,6 +68,13 @@ class LearnerConfig:
     unroll_steps: int = setting(
         5, "K, moves over which a 'muzero' network (network.kind) is unrolled (paper: 5)", low=1, high=64
     )
+    later_weight: float = setting(
+        1.0,
+        "weight of the losses of a 'muzero' network's unroll_steps later steps together, beside that of the first step"
+        " (paper: 1, which is 1/K each)",
+        low=0.0,
+        high=1000.0,
+    )
     consistency_weight: float = setting(
         0.0,
         "weight of the mean squared difference of a 'muzero' network's hidden states after moves and those of the real"

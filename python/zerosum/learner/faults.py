@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from zerosum.base.errors import RunError, ZerosumError
-from zerosum.evaluators.batch_limit import is_out_of_memory
-from zerosum.evaluators.device import device_failure
+from zerosum.network.evaluators.batch_limit import is_out_of_memory
+from zerosum.network.evaluators.device import device_failure
 
 DEVICE = "the learner's device"
 

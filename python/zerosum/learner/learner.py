@@ -23,8 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators.batch_limit import is_out_of_memory
-from zerosum.evaluators.device import torch_device
 from zerosum.learner.captured_step import CapturedStep, Record, record_on
 from zerosum.learner.config import LearnerConfig, batch_targets, learning_rate
 from zerosum.learner.inputs import InputSender, StepInputs
@@ -32,6 +30,8 @@ from zerosum.learner.report import DeviceMeans, StepReport
 from zerosum.learner.state import NUM_STEPS
 from zerosum.learner.unroll import measure_names, unrolled_loss
 from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.network.evaluators.batch_limit import is_out_of_memory
+from zerosum.network.evaluators.device import torch_device
 from zerosum.network.heads import Head
 from zerosum.replay import Batch
 
@@ -256,6 +256,7 @@ class Learner:
                     self._heads,
                     {head.name: self._weight(head) for head in self._heads},
                     num_steps=self.rows_per_sample - 1,
+                    later_weight=self.config.later_weight,
                     consistency_weight=self.config.consistency_weight,
                 )
         else:

@@ -1,9 +1,9 @@
 """The loss of a network that learns the rules (MuZero, Nature 588, 2020, Methods, "Training", and its pseudocode).
 
 From a position's planes come a hidden state and, by the moves that were played, K more; the heads predict the policy
-and the value at each. The losses of step 0 have weight 1, those of the K later ones 1/K each. Only the hidden state
-that enters the next dynamics call has half its gradient, so that of the state before does not grow with K; the heads'
-own gradients are whole.
+and the value at each. The losses of step 0 have weight 1, those of the K later ones 1/K each (`later_weight`: more).
+Only the hidden state that enters the next dynamics call has half its gradient, so that of the state before does not
+grow with K; the heads' own gradients are whole.
 
 Policies are predictions over all actions of the game, also at step 0: what is illegal has the target 0, and the search,
 which knows no rules below the root, learns so not to look there.
@@ -42,6 +42,7 @@ def unrolled_loss(
     weights: Mapping[str, float],
     *,
     num_steps: int,
+    later_weight: float,
     consistency_weight: float,
 ) -> tuple[Tensor, list[Tensor]]:
     """The loss [B], and the measures [B] of `measure_names`.
@@ -52,6 +53,7 @@ def unrolled_loss(
         heads: The network's heads.
         weights: The weight of each head's loss, by its name.
         num_steps: K.
+        later_weight: Weight of the later steps' losses together.
         consistency_weight: Weight of the consistency loss; 0 leaves it out, and what it needs.
     """
     import torch
@@ -71,7 +73,7 @@ def unrolled_loss(
         head.name: head.loss(logits[head.name].float(), inputs.targets).view(-1, rows) * is_known[head.name]
         for head in heads
     }
-    share = torch.full((rows,), 1 / num_steps, device=hidden.device)
+    share = torch.full((rows,), later_weight / num_steps, device=hidden.device)
     share[0] = 1
     loss_B = torch.stack([weights[head.name] * (of_heads[head.name] * share).sum(dim=1) for head in heads]).sum(dim=0)
     consistency_B = torch.zeros_like(loss_B)

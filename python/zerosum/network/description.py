@@ -62,7 +62,7 @@ class CheckpointInfo:
         training: Mapping[str, Any] | None = None,
     ) -> CheckpointInfo:
         """The description of weights of `network` for the game of `spec`, with the present time and version."""
-        from zerosum._core import __version__
+        from zerosum.base.version import __version__
 
         return cls(
             game=spec.name,

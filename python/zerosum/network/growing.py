@@ -35,10 +35,14 @@ def growth_obstacle(network: NetworkConfig, larger: NetworkConfig) -> str:
     ''
     >>> growth_obstacle(NetworkConfig(num_filters=32), NetworkConfig(num_filters=16))
     'num_filters'
+
+    New filters of a network that learns the rules would change the scale of its hidden states, and so its answers.
     """
     for field in dataclasses.fields(NetworkConfig):
         before, after = getattr(network, field.name), getattr(larger, field.name)
         is_more = after >= before if field.name in SIZES else not before and field.name == "pooling_interval"
+        if field.name == "num_filters" and network.kind == "muzero":
+            is_more = False
         if before != after and not is_more:
             return field.name
     return ""

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zerosum.base.errors import SettingsError
-from zerosum.evaluators import RolloutEvaluator
 from zerosum.games import Rules, make
 from zerosum.games.rules import NO_PLY_CAP, is_game_name, without_ply_cap
 from zerosum.network import CheckpointInfo
+from zerosum.network.evaluators import RolloutEvaluator
 from zerosum.play.bundled import UsualNetwork, is_bundled, read_card, usual_network
 from zerosum.play.contestant import ALPHA_BETA, DEFAULT_ROLLOUTS, RANDOM, ROLLOUTS, rollouts
 from zerosum.play.own_contestants import existing_run, search_contestant

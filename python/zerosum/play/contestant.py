@@ -13,9 +13,9 @@ from zerosum._core import MAX_ALPHA_BETA_DEPTH
 from zerosum.base.errors import SettingsError
 from zerosum.contest.adjudication import ResignRule
 from zerosum.contest.mover import Program, Terms
-from zerosum.evaluators import Evaluator, RolloutEvaluator
 from zerosum.games import Rules, measure_game
 from zerosum.games.rules import with_planes_of
+from zerosum.network.evaluators import Evaluator, RolloutEvaluator
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig
 

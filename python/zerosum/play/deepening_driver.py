@@ -12,8 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 
 from zerosum._core import DeepeningSearch, Iteration, Root
-from zerosum.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.games import Rules, State
+from zerosum.network.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.play.analysis import Analysis, AnalysisLine
 from zerosum.play.task import Task
 

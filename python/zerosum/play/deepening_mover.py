@@ -14,10 +14,10 @@ from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.base.settings import true_or_false
 from zerosum.contest.adjudication import moves_to_mate
 from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover
-from zerosum.evaluators import Evaluator
-from zerosum.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import with_planes_of
+from zerosum.network.evaluators import Evaluator
+from zerosum.network.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.play.deepening_driver import ENTRIES_PER_MIB
 from zerosum.play.player import ALPHA_BETA_NODES
 

@@ -9,14 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import numpy as np
+
 from zerosum._core import UNLIMITED_SIMULATIONS, Root, Search
-from zerosum.evaluators import Evaluator, answer_all
-from zerosum.evaluators.evaluator import CPU_FULL_BATCH
-from zerosum.evaluators.updatable import UpdatableEvaluator
+from zerosum.contest.time_manager import Progress
+from zerosum.network.evaluators import Evaluator
+from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH
+from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.analysis import Analysis, AnalysisLine
 from zerosum.play.deepening_driver import DeepeningDriver
 from zerosum.play.task import Task as Task
 from zerosum.search import SearchConfig
+from zerosum.search.answering import answer_all
 
 MOST_TABLE_MIB = 256
 """Largest memory of an alpha-beta search's table."""
@@ -55,6 +59,20 @@ def batch_size(config: SearchConfig, num_visits: int) -> int:
     share = int(num_visits * IN_FLIGHT_SHARE / config.num_batches)
     power = 1 << max(share.bit_length() - 1, 0)
     return min(max(power, CPU_FULL_BATCH), config.leaves_a_batch)
+
+
+def progress_of(root: Root) -> Progress:
+    """The state of a search whose root has been evaluated, for the time manager."""
+    assert root.best_action is not None
+    best = int(np.searchsorted(root.actions, root.best_action))
+    return Progress(
+        best_action=root.best_action,
+        best_visits=int(root.visits[best]),
+        second_visits=int(np.delete(root.visits, best).max(initial=0)),
+        is_best_by_value=bool(root.q[best] >= np.fmax.reduce(root.q, initial=-1.0)),
+        num_moves=len(root.actions),
+        num_simulations=root.num_simulations - root.num_reused,
+    )
 
 
 class SearchDriver:

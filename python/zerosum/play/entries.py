@@ -36,11 +36,8 @@ from zerosum.contest.adjudication import ResignRule
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
 from zerosum.contest.paper import paper_matches
-from zerosum.evaluators.backends import Precision
-from zerosum.external.engine import GTP_PONDERS, PROTOCOLS, EngineCommand
-from zerosum.external.opponents import find_opponent, opponents_of
-from zerosum.external.profiles import profile_of
 from zerosum.games import Rules
+from zerosum.network.evaluators.backends import Precision
 from zerosum.play.contestant import (
     ALPHA_BETA,
     AlphaBeta,
@@ -51,6 +48,9 @@ from zerosum.play.contestant import (
     not_sampled,
 )
 from zerosum.play.deepening_mover import DeepeningProgram
+from zerosum.play.engines.engine import GTP_PONDERS, PROTOCOLS, EngineCommand
+from zerosum.play.engines.opponents import find_opponent, opponents_of
+from zerosum.play.engines.profiles import profile_of
 from zerosum.play.own_contestants import OWN_WORDS, parse_player
 from zerosum.play.runs import find_run, means_game, require_not_path, run_names
 from zerosum.play.skill import MOST_SKILL, with_skill

@@ -6,7 +6,7 @@ import numpy as np
 from typing_extensions import override
 
 from zerosum._core import Leaves
-from zerosum.evaluators.evaluator import Evaluations, Evaluator, RolloutEvaluator
+from zerosum.network.evaluators.evaluator import Evaluations, Evaluator, RolloutEvaluator
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig
 

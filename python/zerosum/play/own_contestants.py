@@ -8,10 +8,10 @@ from pathlib import Path
 from zerosum._core import core_game_names
 from zerosum.base.errors import SettingsError, near, nearest
 from zerosum.contest.mover import Terms
-from zerosum.evaluators.backends import Precision
-from zerosum.evaluators.updatable import UpdatableEvaluator
 from zerosum.games import Rules, make
 from zerosum.network import load_checkpoint
+from zerosum.network.evaluators.backends import Precision
+from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.bundled import usual_network
 from zerosum.play.contestant import (
     ALPHA_BETA,

@@ -20,10 +20,6 @@ from numpy.typing import NDArray
 from zerosum._core import core_game_names
 from zerosum.base.errors import DataError, GameError, SettingsError, printable
 from zerosum.base.settings import from_mapping, num_cores, read_settings
-from zerosum.evaluators import Evaluator, EvaluatorConfig, make_evaluator
-from zerosum.evaluators.backends import Precision
-from zerosum.evaluators.evaluator import CPU_FULL_BATCH, NetworkEvaluator
-from zerosum.evaluators.ownership import OwnershipNetwork, Points, has_ownership
 from zerosum.games import Rules, State, make, openspiel, state_after
 from zerosum.games.permission import require_allowed
 from zerosum.games.python_game import Game, split_name
@@ -31,6 +27,10 @@ from zerosum.games.rules import with_planes_of
 from zerosum.games.source_files import OBJECT, differing, kept_name, rules_files
 from zerosum.network import Checkpoint, CheckpointInfo, katago, lc0, load_checkpoint
 from zerosum.network.description import require_encoder
+from zerosum.network.evaluators import Evaluator, EvaluatorConfig, make_evaluator
+from zerosum.network.evaluators.backends import Precision
+from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, NetworkEvaluator
+from zerosum.network.evaluators.ownership import OwnershipNetwork, Points, has_ownership
 from zerosum.network.katago import is_katago_file
 from zerosum.network.katago_config import KatagoConfig
 from zerosum.network.lc0 import is_lc0_file

@@ -15,11 +15,11 @@ from zerosum.base.settings import num_cores
 from zerosum.contest.adjudication import moves_to_mate
 from zerosum.contest.clock import TimeLeft
 from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover
-from zerosum.contest.time_manager import Progress, TimeManager
+from zerosum.contest.time_manager import TimeManager
 from zerosum.games import Rules, State, measure_game, start_state
 from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.contestant import SearchContestant
-from zerosum.play.driver import SearchDriver, Task
+from zerosum.play.driver import SearchDriver, Task, progress_of
 from zerosum.play.followed_search import FollowedSearch
 from zerosum.play.skill import drawn_action
 
@@ -82,7 +82,7 @@ class SearchMover(Mover):
                 choose=lambda root: chosen_action(
                     root, self._contestant, seed=self._seed, game=self._game_number, ply=state.plies
                 ),
-                is_enough=lambda root, _: self._manager.stop_reason(Progress.of(root)),
+                is_enough=lambda root, _: self._manager.stop_reason(progress_of(root)),
             ),
             self._is_closed.is_set,
         )

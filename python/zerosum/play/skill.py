@@ -18,9 +18,9 @@ import numpy as np
 from zerosum._core import Root
 from zerosum.base.errors import DataError, SettingsError, shown
 from zerosum.base.files import MOST_NOTE_BYTES, read_text, replace_durably
-from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules, make
 from zerosum.games.rules import given_options
+from zerosum.network.evaluators.evaluator import RolloutEvaluator
 from zerosum.play.contestant import Contestant, SearchContestant
 from zerosum.play.runs import split_player
 from zerosum.search import SearchConfig

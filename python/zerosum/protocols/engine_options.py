@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from zerosum.base.errors import SettingsError, shown
-from zerosum.external.uci_client import EngineOption
+from zerosum.play.engines.uci_client import EngineOption
 
 EMPTY = "<empty>"
 """Both protocols write an empty text so."""

@@ -16,14 +16,14 @@ from typing import Any, ClassVar, cast
 
 from zerosum.base.errors import SettingsError, ZerosumError, nearest, shown
 from zerosum.base.settings import parse_value
-from zerosum.contest.centipawns import coefficient_of
 from zerosum.contest.time_manager import Manager, TimeConfig
-from zerosum.evaluators.backends import BACKENDS
-from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import Rules
 from zerosum.games.rules import without_ply_cap
 from zerosum.network.checkpoint import load_checkpoint
 from zerosum.network.description import require_encoder
+from zerosum.network.evaluators.backends import BACKENDS
+from zerosum.network.evaluators.evaluator import RolloutEvaluator
+from zerosum.notation.centipawns import coefficient_of
 from zerosum.play.bundled import usual_network
 from zerosum.play.choice import ChosenPlayer, choose_player, usual_rollouts
 from zerosum.play.contestant import ROLLOUTS

@@ -23,8 +23,8 @@ import time
 import traceback
 from collections.abc import Callable, Iterable
 
-from zerosum._core import __version__
 from zerosum.base.errors import GameError, SettingsError, ZerosumError
+from zerosum.base.version import __version__
 from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import Rules, make
 from zerosum.network.description import require_encoder

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from zerosum.analysis.go_score import Leads
 from zerosum.base.errors import GameError
-from zerosum.evaluators.ownership import Points
+from zerosum.network.evaluators.ownership import Points
 from zerosum.notation.go_words import PLAYERS
 from zerosum.play.analysis import Analysis, lower_win_rate, win_rate
 from zerosum.protocols.gtp_board import GtpBoard

@@ -14,12 +14,12 @@ from zerosum._core import Root
 from zerosum.analysis.go_score import expected_points, ownership
 from zerosum.base.errors import GameError
 from zerosum.contest.clock import TimeControl, TimeLeft
-from zerosum.contest.time_manager import Progress, TimeConfig, TimeManager
+from zerosum.contest.time_manager import TimeConfig, TimeManager
 from zerosum.games import Rules, measure_game
 from zerosum.notation.go_status import NUM_GAMES
 from zerosum.notation.legality import game_of, options_of
 from zerosum.play.analysis import Analysis, win_rate
-from zerosum.play.driver import Task
+from zerosum.play.driver import Task, progress_of
 from zerosum.play.engine import Engine
 from zerosum.play.player import Player
 from zerosum.protocols.gtp_analysis import AnalysisOptions, Outlook
@@ -188,7 +188,7 @@ class GtpPlayer:
         self._manager.begin(left, num_plies=board.num_moves)
 
         def is_enough(root: Root, _seconds: float) -> str | None:
-            return self._manager.stop_reason(Progress.of(root))
+            return self._manager.stop_reason(progress_of(root))
 
         has_clock = left.is_limited or self.config.seconds is not None
         own = None if has_clock else self._player.config.num_simulations

@@ -24,14 +24,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from zerosum._core import Root, __version__, uniform
+from zerosum._core import Root, uniform
 from zerosum.base.errors import SettingsError, ZerosumError, nearest, shown
-from zerosum.contest.centipawns import MOST, centipawns
+from zerosum.base.version import __version__
 from zerosum.contest.clock import TimeLeft
-from zerosum.contest.time_manager import Progress, TimeConfig, TimeManager
+from zerosum.contest.time_manager import TimeConfig, TimeManager
 from zerosum.games import measure_game
+from zerosum.notation.centipawns import MOST, centipawns
 from zerosum.play.analysis import Analysis, AnalysisLine
-from zerosum.play.driver import Task
+from zerosum.play.driver import Task, progress_of
 from zerosum.play.engine import Engine
 from zerosum.play.mates import mate_finder
 from zerosum.play.player import Player
@@ -341,7 +342,7 @@ class LineEngine(ABC):
 
         def is_enough(root: Root, _: float) -> str | None:
             with self._lock:  # `ponderhit` changes these values
-                reason = manager.stop_reason(Progress.of(root))
+                reason = manager.stop_reason(progress_of(root))
                 if is_open and not go.left.is_limited and root.num_simulations >= own_number:
                     reason = "simulations"
                 is_played = "mate" in numbers or (go.left.is_limited and "movetime" not in numbers)

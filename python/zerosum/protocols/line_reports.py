@@ -11,8 +11,8 @@ import numpy as np
 
 from zerosum._core import Root
 from zerosum.base.errors import SettingsError
-from zerosum.contest.centipawns import centipawns
-from zerosum.evaluators import Evaluator
+from zerosum.network.evaluators import Evaluator
+from zerosum.notation.centipawns import centipawns
 from zerosum.play.analysis import win_rate
 from zerosum.protocols.line_words import Position
 

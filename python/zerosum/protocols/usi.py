@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
-from zerosum.external.uci_client import USI_GAMES
 from zerosum.games import Rules, make
 from zerosum.games.rules import NO_PLY_CAP, given_options, with_options
 from zerosum.play.analysis import Analysis, win_rate
+from zerosum.play.engines.uci_client import USI_GAMES
 from zerosum.protocols.engine_options import OfferedOption, combo, spin
 from zerosum.protocols.engine_setup import EngineSetup
 from zerosum.protocols.line_engine import Command, Go, LineEngine

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum._core import Leaves
-from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 from zerosum.games import Rules, start_state
+from zerosum.games.rules import Leaves
 from zerosum.network import load_checkpoint
 from zerosum.network.description import require_encoder
+from zerosum.network.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 from zerosum.play.analysis import Analysis
 from zerosum.play.player import Player
 from zerosum.replay.records import GameRecord, PlyFlag

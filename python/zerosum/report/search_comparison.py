@@ -14,15 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
-from zerosum._core import Leaves
 from zerosum.arena import MatchResult, play_match
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.base.files import MOST_NOTE_BYTES, read_text, replace_durably
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
-from zerosum.evaluators import Evaluations, Evaluator
-from zerosum.evaluators.updatable import UpdatableEvaluator
 from zerosum.games import measure_game
+from zerosum.games.rules import Leaves
+from zerosum.network.evaluators import Evaluations, Evaluator
+from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.contestant import Contestant, ProgramContestant, SearchContestant
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.player import Player

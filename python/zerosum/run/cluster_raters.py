@@ -14,12 +14,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from zerosum._core import __version__
 from zerosum.base.errors import RunError
 from zerosum.base.settings import from_mapping
+from zerosum.base.version import __version__
 from zerosum.cluster.connection import START_S, Connection, Place, SilentActorError, first_line
-from zerosum.evaluators import EvaluatorConfig
 from zerosum.games import make
+from zerosum.network.evaluators import EvaluatorConfig
 from zerosum.run.config import RunConfig
 from zerosum.run.rating_games import RatingGames, RatingPlayer, RatingSetup, play_rating_games, rating_setup
 from zerosum.search import SearchConfig

@@ -18,7 +18,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from zerosum._core import __version__
 from zerosum.base.errors import DataError, SettingsError, command_text, counted, nearest
 from zerosum.base.settings import (
     FORMAT_VERSION,
@@ -30,8 +29,8 @@ from zerosum.base.settings import (
     setting,
     to_mapping,
 )
+from zerosum.base.version import __version__
 from zerosum.cluster import ClusterConfig
-from zerosum.evaluators.backends import Backend, EvaluatorConfig, Precision
 from zerosum.games import Rules, make, measure_game
 from zerosum.games.permission import allow_program
 from zerosum.games.python_game import split_name
@@ -40,6 +39,7 @@ from zerosum.games.source_files import OBJECT
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.config import module_path
+from zerosum.network.evaluators.backends import Backend, EvaluatorConfig, Precision
 from zerosum.network.updatable import opponent_view
 from zerosum.network.weights import num_parameters
 from zerosum.replay import ReplayConfig
@@ -255,10 +255,10 @@ def words_on_preset(config: RunConfig, game: Rules) -> str:
     preset = "" if config.preset else preset_of(game)
     if not preset:
         return ""
-    minutes = load_preset(preset, game=game.spec.name)["training"]["minutes"]
+    budget = budget_words(TrainingConfig(minutes=load_preset(preset, game=game.spec.name)["training"]["minutes"]))
     return (
         f"These settings follow from the game's size and the budget. --preset {preset} has others for this game, made"
-        f" for {minutes:g} minutes on a small machine without a GPU."
+        f" for {budget} on a small machine without a GPU."
     )
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from zerosum.evaluators.device import num_devices, uses_gpu
 from zerosum.games import Rules, measure_game
 from zerosum.games.rules import names_planes
 from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.network.evaluators.device import num_devices, uses_gpu
 from zerosum.network.weights import num_operations
 from zerosum.run.gpu_defaults import gpu_settings, learner_settings
 from zerosum.search.config import natural_noise_alpha

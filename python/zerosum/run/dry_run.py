@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from zerosum.base.errors import command_text
-from zerosum.evaluators import make_evaluator
 from zerosum.games import Game, Rules, measure_game
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights
+from zerosum.network.evaluators import make_evaluator
 from zerosum.run.config import RunConfig, budget_words, dump_config, network_words, words_on_preset
 from zerosum.run.forecast import Forecast, measure
 from zerosum.run.given_game import GivenGame

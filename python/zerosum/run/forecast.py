@@ -11,12 +11,12 @@ import time
 from dataclasses import dataclass
 
 from zerosum.base.settings import num_cores
-from zerosum.evaluators import Evaluator
-from zerosum.evaluators.device import uses_gpu
 from zerosum.games import Rules
 from zerosum.games.random_play import random_leaves
 from zerosum.learner import Learner
 from zerosum.network import Checkpoint
+from zerosum.network.evaluators import Evaluator
+from zerosum.network.evaluators.device import uses_gpu
 from zerosum.replay.batch import empty_batch
 from zerosum.run.config import RunConfig
 from zerosum.run.workers import evaluations_per_ply, num_selfplay_workers, plays_in_processes

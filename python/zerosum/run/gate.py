@@ -19,10 +19,10 @@ import numpy as np
 
 from zerosum.arena import play_match
 from zerosum.base.files import append_line, read_lines, repair_lines
-from zerosum.evaluators import make_evaluator
 from zerosum.games import Rules
 from zerosum.network import Checkpoint, load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, mark_best
+from zerosum.network.evaluators import make_evaluator
 from zerosum.play.contestant import SearchContestant
 from zerosum.run.config import RunConfig
 from zerosum.run.rating_games import GAMES_AT_ONCE, rating_search

@@ -25,9 +25,9 @@ from zerosum.arena.openings import Opening, OpeningSource, RandomOpenings, find_
 from zerosum.arena.session import plan_match
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.contest.adjudication import DrawRule, Score
-from zerosum.contest.centipawns import coefficient_of, value_of
 from zerosum.contest.mover import EngineLimits, EngineMove, Mover, Program
 from zerosum.games import Rules, make, start_state
+from zerosum.notation.centipawns import coefficient_of, value_of
 from zerosum.play.contestant import Contestant, ProgramContestant
 from zerosum.play.entries import Entry
 from zerosum.replay.game_store import GameStore

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.base.files import append_line, read_lines, repair_lines
-from zerosum.evaluators import Evaluator
 from zerosum.games import Rules
+from zerosum.network.evaluators import Evaluator
 from zerosum.replay import ReplayWindow, Samples
 from zerosum.replay.batch import encode
 

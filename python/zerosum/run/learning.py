@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.base.files import writing
-from zerosum.data_parallel import LearnerDevices, ParallelLearner, new_learner
 from zerosum.games import Rules
 from zerosum.learner import Learner, StepReport, grown_state
 from zerosum.learner.faults import device_faults
+from zerosum.learner.parallel import LearnerDevices, ParallelLearner, new_learner
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, NetworkShape, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest
 from zerosum.network.description import require_encoder

@@ -13,9 +13,9 @@ from typing import Any
 
 from zerosum.base.errors import counted
 from zerosum.base.files import writing
-from zerosum.evaluators import Evaluator
 from zerosum.games import Rules
 from zerosum.learner import StepReport
+from zerosum.network.evaluators import Evaluator
 from zerosum.run.budget import Budget, time_text
 from zerosum.run.cluster_raters import ClusterRaters, RaterLostError
 from zerosum.run.config import RunConfig

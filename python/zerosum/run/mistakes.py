@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from zerosum.base.files import append_line, read_lines, repair_lines
-from zerosum.evaluators import Evaluator
 from zerosum.games import Rules
+from zerosum.network.evaluators import Evaluator
 from zerosum.play.player import Player
 from zerosum.run.config import RunConfig
 from zerosum.run.solved import MistakeRate, mistake_rates, solved_sets

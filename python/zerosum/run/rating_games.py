@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from zerosum.arena import play_match
-from zerosum.evaluators import Evaluator, EvaluatorConfig, make_evaluator
-from zerosum.evaluators.updatable import UpdatableEvaluator
 from zerosum.games import Rules
 from zerosum.network import Checkpoint
+from zerosum.network.evaluators import Evaluator, EvaluatorConfig, make_evaluator
+from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.contestant import RANDOM, Contestant, ProgramContestant, SearchContestant, rollouts
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.run.config import RunConfig

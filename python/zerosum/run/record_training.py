@@ -20,9 +20,9 @@ import numpy as np
 
 from zerosum.base.errors import RunError, command_text
 from zerosum.base.files import writing
-from zerosum.evaluators import make_evaluator
 from zerosum.games import Rules
 from zerosum.network import Checkpoint, save_checkpoint
+from zerosum.network.evaluators import make_evaluator
 from zerosum.replay import ReplayWindow
 from zerosum.replay.record_source import Part, RecordSource
 from zerosum.replay.window import require_game

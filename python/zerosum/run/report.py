@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,16 +35,19 @@ from zerosum.run.game_import import game_of_records
 from zerosum.run.held_out import HeldOutFile, held_out_table
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
+from zerosum.run.model_measures import measure_model, model_table
 from zerosum.run.run_directory import RECORDS
 from zerosum.run.solved import MistakeRate, mistake_rates, published_mistakes, solved_sets, wilson_error
+from zerosum.run.storage.mirror import NOTE as STORE_NOTE
+from zerosum.run.storage.mirror import StoreNote
 from zerosum.run.strength import Strength, player_name
 from zerosum.selfplay.evaluation_learning import values_text
-from zerosum.storage.mirror import NOTE as STORE_NOTE
-from zerosum.storage.mirror import StoreNote
 
 Write = Callable[[str], None]
 
 GAMES_AT_ONCE = 64
+OPENING_PLIES = 2
+"""Random plies of games between players that do not draw their moves."""
 PROTOCOLS = {
     "chess": "uci",
     "chess960": "uci",
@@ -109,6 +112,8 @@ def evaluate(
     write(f"{run}: {player.config.num_simulations} simulations a move.")
     matches = _play_matches(player, num_games, seed, write, write_json, on_game) if num_games else []
     mistakes = _count_mistakes(player, num_positions, seed, write, write_json) if num_positions else []
+    if player.config.rules == "learned":
+        _measure_model(run, player, num_games, seed, write, write_json)
     if matches:
         write("")
         write(transcript(player.game, matches[-1].games[0], matches[-1]))
@@ -158,6 +163,21 @@ def _play_matches(
         write(f"  {name:<{width}}  {rating}")
         write_json(_elo_json(name, rating))
     return results
+
+
+def _measure_model(run: Path, player: Player, num_games: int, seed: int, write: Write, write_json: Write) -> None:
+    """What the player's network has learned of the rules, and what its errors cost."""
+    for line in model_table(measures := list(measure_model(player.game, load_checkpoint(run), seed=seed))):
+        write(line)
+    for measure in measures:
+        write_json(_figure_json("model", player=player.name, **asdict(measure)))
+    if num_games:
+        known = player.judged_by(player.evaluator, replace(player.config, rules="known"))
+        learned, own = contestant_of(player, "learned rules"), contestant_of(known, "the game's rules")
+        result = play_match(player.game, learned, own, num_games=num_games, opening_plies=OPENING_PLIES, seed=seed)
+        write("The same network, searched by the rules that it has learned and by those of the game:")
+        write(str(result))
+        write_json(score_json(result))
 
 
 def _count_mistakes(

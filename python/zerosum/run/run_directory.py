@@ -29,14 +29,14 @@ from zerosum.base.files import (
     require_own_files,
     writing,
 )
-from zerosum.evaluators.backends import backend_of
-from zerosum.evaluators.device import torch_device
 from zerosum.games import Rules, make
 from zerosum.games.python_game import split_name
 from zerosum.games.rules import names_planes, with_planes_of
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoint_path, list_checkpoints, require_learner_state
 from zerosum.network.description import require_encoder
+from zerosum.network.evaluators.backends import backend_of
+from zerosum.network.evaluators.device import torch_device
 from zerosum.network.growing import growth_obstacle
 from zerosum.replay.shards import read_manifest
 from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config, require_pieces
@@ -242,9 +242,10 @@ def _changed_config(
         raise SettingsError(f"{directory} began {began}, which cannot be changed: start a new run for {preset!r}.")
     after = dataclasses.replace(changed(before, asked), game=name)
     if name := growth_obstacle(before.network, after.network):
+        gains = "blocks" if before.network.kind == "muzero" else "blocks, filters"
         raise SettingsError(
             f"{directory}: network.{name} was {getattr(before.network, name)} and cannot become"
-            f" {getattr(after.network, name)}, because the network of a run can only gain blocks, filters or global"
+            f" {getattr(after.network, name)}, because the network of a run can only gain {gains} or global"
             " pooling; start a new run."
         )
     if _fixed_settings(before) != _fixed_settings(after):

@@ -26,12 +26,12 @@ from typing import Any
 from zerosum.base.errors import RunError, SettingsError, command_text
 from zerosum.base.files import writing
 from zerosum.cluster import ClusterDevices, ClusterSelfplay, Connection
-from zerosum.data_parallel import LearnerLostError
-from zerosum.evaluators import make_evaluator
 from zerosum.games import Rules
 from zerosum.games.source_files import OBJECT
+from zerosum.learner.parallel import LearnerLostError
 from zerosum.network import Checkpoint, save_checkpoint
 from zerosum.network.checkpoint import mark_best
+from zerosum.network.evaluators import make_evaluator
 from zerosum.replay import Batch
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord
@@ -44,13 +44,13 @@ from zerosum.run.forecast import measure
 from zerosum.run.gate import Gate
 from zerosum.run.learning import RunLearner, new_window, open_checkpoint
 from zerosum.run.measures import Measures, progress_line
+from zerosum.run.storage import Mirror
 from zerosum.run.workers import measured, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
 from zerosum.selfplay.alpha_beta import light_weight, weight_of
 from zerosum.selfplay.playing_network import PROGRESS, PlayingNetwork
 from zerosum.selfplay.resignation import Resignation, new_resignation, num_games_to_learn_from
 from zerosum.selfplay.worker import num_trees
-from zerosum.storage import Mirror
 
 LATEST_START = 0.1
 """Share of the budget after which learning begins with fewer positions than `training.min_positions`."""

@@ -18,10 +18,10 @@ from importlib import resources
 
 from zerosum.base.errors import SettingsError, nearest
 from zerosum.contest.elo import NORMAL_95
-from zerosum.evaluators import answer
 from zerosum.games import Rules, State, state_after
 from zerosum.play.player import Player
 from zerosum.search import new_search
+from zerosum.search.answering import answer
 from zerosum.search.config import with_room
 
 FILE_ENDING = "-solved.csv"

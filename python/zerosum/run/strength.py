@@ -21,10 +21,10 @@ from zerosum.base.errors import DataError, RunError
 from zerosum.base.files import append_line, read_lines, repair_lines
 from zerosum.contest.elo import NORMAL_95, Rating
 from zerosum.contest.ratings import PairScore, connected, fit_ratings
-from zerosum.evaluators import Evaluator
 from zerosum.games import Rules, measure_game
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path
+from zerosum.network.evaluators import Evaluator
 from zerosum.play.contestant import RANDOM
 from zerosum.run.config import RunConfig
 from zerosum.run.rating_games import (

@@ -38,7 +38,7 @@ from zerosum.run.initial_network import allow_network
 from zerosum.run.record_training import RecordTraining, require_games
 from zerosum.run.run_directory import hold, plan, stopped_by_request, write_config
 from zerosum.run.selfplay_training import SelfplayTraining
-from zerosum.storage import mirrored, require_store
+from zerosum.run.storage import mirrored, require_store
 
 Report = Callable[[str], None]
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum._core import round_prior
-from zerosum.evaluators import Evaluator
 from zerosum.games import Rules, State
+from zerosum.network.evaluators import Evaluator
 
 C_INIT, C_BASE, C_FACTOR = np.float32(2.5), 19652.0, 2.0
 """Constants of c(s). The paper's 1.25 and 1 are for values in [0, 1]."""

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from zerosum._core import CENTIPAWNS_PER_LOGIT, DeepeningSearch, LinearEvaluation, UpdatableNetwork
-from zerosum.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.games import State, start_state
+from zerosum.network.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.replay.records import (
     NO_TARGET,
     GameHeader,

@@ -22,11 +22,11 @@ from pathlib import Path
 
 from zerosum.base.files import MOST_NOTE_BYTES, read_text, replace_durably, writing
 from zerosum.base.settings import num_cores
-from zerosum.evaluators import Evaluator, EvaluatorConfig, make_evaluator
-from zerosum.evaluators.backends import AUTO
 from zerosum.games import Rules
 from zerosum.games.rules import Leaves
 from zerosum.network import Checkpoint
+from zerosum.network.evaluators import Evaluator, EvaluatorConfig, make_evaluator
+from zerosum.network.evaluators.backends import AUTO
 from zerosum.search import SearchConfig
 from zerosum.selfplay.config import SelfplayConfig
 from zerosum.selfplay.worker import MemoryLog, SelfplayTask, SelfplayWorker

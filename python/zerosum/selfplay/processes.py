@@ -26,11 +26,11 @@ from dataclasses import replace
 from zerosum.base import errors
 from zerosum.base.errors import RunError, ZerosumError
 from zerosum.base.files import write_all
-from zerosum.evaluators import EvaluatorConfig
-from zerosum.evaluators.backends import AUTO
-from zerosum.evaluators.device import torch_devices
 from zerosum.games.rules import is_named
 from zerosum.network import Checkpoint
+from zerosum.network.evaluators import EvaluatorConfig
+from zerosum.network.evaluators.backends import AUTO
+from zerosum.network.evaluators.device import torch_devices
 from zerosum.replay import GameHeader, GameRecord
 from zerosum.replay.journal import EndEntry, Entry, PlyEntry, game_entries, read_entries
 from zerosum.replay.records import RunningGame, packed_ply

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from zerosum.evaluators.updatable import UpdatableEvaluator
 from zerosum.network import Checkpoint
+from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.replay.records import GameRecord, RunningGame
 from zerosum.selfplay.alpha_beta_worker import AlphaBetaWorker
 from zerosum.selfplay.worker import SelfplayCounts, SelfplayTask, SelfplayWorker

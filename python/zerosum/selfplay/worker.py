@@ -15,11 +15,12 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from zerosum._core import GamesInFlight, uniform
-from zerosum.evaluators import Evaluator, answer
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import drawn_start, measure_game
+from zerosum.network.evaluators import Evaluator
 from zerosum.replay.records import GameHeader, GameRecord, PackedPly, PlyFlag, RunningGame
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer
 from zerosum.search.config import with_room
 from zerosum.selfplay.alpha_beta import AlphaBetaGame
 from zerosum.selfplay.config import SelfplayConfig

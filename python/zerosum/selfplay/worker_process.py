@@ -31,9 +31,9 @@ from zerosum.base.arrays import pack_arrays
 from zerosum.base.errors import ZerosumError
 from zerosum.base.files import write_all
 from zerosum.base.settings import from_mapping, to_mapping
-from zerosum.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 from zerosum.games import Rules, make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig
+from zerosum.network.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 from zerosum.replay import GameHeader, GameRecord
 from zerosum.replay.journal import end_entry, parse_journal, ply_entries, start_entry
 from zerosum.replay.records import PackedPly, RunningGame

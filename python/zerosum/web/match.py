@@ -12,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from zerosum.arena.openings import random_opening
 from zerosum.base.errors import SettingsError
 from zerosum.contest.elo import elo_of_points
 from zerosum.games import Rules
+from zerosum.games.random_play import random_opening
 from zerosum.web.boards import draw_board
 from zerosum.web.names import short_name
 from zerosum.web.table import Table

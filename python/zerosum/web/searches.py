@@ -16,8 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeVar
 
-from zerosum.evaluators.evaluator import RolloutEvaluator
 from zerosum.games import State
+from zerosum.network.evaluators.evaluator import RolloutEvaluator
 from zerosum.play.analysis import Analysis
 from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.player import Player

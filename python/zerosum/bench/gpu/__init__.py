@@ -15,7 +15,7 @@ from zerosum.bench.gpu.goals import Row
 from zerosum.bench.gpu.page import Results, device_of
 from zerosum.bench.gpu.section_process import SectionError, figures_of
 from zerosum.bench.gpu.sections import SECTIONS, SIMULATED, Trial
-from zerosum.evaluators.device import torch_devices, uses_gpu
+from zerosum.network.evaluators.device import torch_devices, uses_gpu
 
 LIMIT_S = 480
 """Seconds after which nothing is measured any more."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from zerosum.evaluators import UniformEvaluator
 from zerosum.games import Rules
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.replay import ReplayWindow
 from zerosum.replay.records import RunningGame
 from zerosum.run.config import RunConfig

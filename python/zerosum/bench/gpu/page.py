@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from zerosum._core import __version__
 from zerosum.base.files import replace_durably, writing
 from zerosum.base.settings import num_cores
+from zerosum.base.version import __version__
 from zerosum.bench.gpu.goals import Row, number_text
 from zerosum.bench.gpu.sections import Trial
 

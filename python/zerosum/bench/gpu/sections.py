@@ -16,13 +16,13 @@ from zerosum.bench.roofline import multiplying
 from zerosum.bench.selfplay_slices import Playing
 from zerosum.bench.simulated import PRESETS, SimulatedEvaluator
 from zerosum.bench.untrained import network_settings, untrained_checkpoint, untrained_evaluator
-from zerosum.evaluators import NetworkEvaluator, UniformEvaluator
-from zerosum.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.games import Rules, make
 from zerosum.games.random_play import random_lines, state_of
 from zerosum.games.rules import Leaves
 from zerosum.learner import Learner, StepReport
 from zerosum.network import NetworkShape
+from zerosum.network.evaluators import NetworkEvaluator, UniformEvaluator
+from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.network.weights import LEARNING_OPERATIONS, num_operations
 from zerosum.play.player import Player
 from zerosum.replay import ReplayWindow

@@ -81,6 +81,7 @@ pub fn planes() -> Vec<PlaneSpec> {
 }
 
 /// Writes the planes.
+#[inline(never)] // the other planes are encoded faster without it in their function
 pub fn encode<const W: usize, const P: usize>(go: &Go<W, P>, state: &State<W, P>, planes: &mut Planes<'_>) {
     let (variant, geometry, own) = (&go.variant, &go.geometry, state.player.index());
     let pass = variant.pass();

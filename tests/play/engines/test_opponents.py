@@ -1,0 +1,96 @@
+"""The engines that everybody can have, by whole games against random moves where they are installed."""
+
+import dataclasses
+import random
+
+import pytest
+
+from zerosum.base.errors import SettingsError
+from zerosum.contest.mover import EngineLimits
+from zerosum.games import Rules, make, start_state
+from zerosum.play.engines import opponents
+from zerosum.play.engines.engine import EngineCommand, ExternalEngine
+from zerosum.play.engines.opponents import OPPONENTS, Opponent, find_opponent, opponents_of
+
+GAME_OF = {"go": "go(size=9)"}
+PAIRS = [(opponent, GAME_OF.get(name, name)) for opponent in OPPONENTS for name in opponent.games]
+WEAK = {"gtp": ("--level", "0")}
+"""Arguments that make an engine quick where limits cannot."""
+
+
+def play_random(engine: ExternalEngine, *, engine_is: int, limits: EngineLimits, start: str, seed: int) -> str:
+    """The ending of a whole game of the engine against random moves."""
+    game, generator, actions = engine.game, random.Random(seed), list[int]()
+    state = start_state(game, start)
+    engine.new_game()
+    while (ending := game.ending(state)) is None:
+        action: int | None = generator.choice(game.legal_actions(state))
+        if game.player(state) == engine_is:
+            move = engine.think(start, actions, limits)
+            action = move.action
+            if action is None:
+                ending = move.ending
+                break
+            assert (move.answer.depth is None) == (engine.command.protocol == "gtp")
+        assert action is not None
+        actions.append(action)
+        state = game.play(state, action)
+    engine.end_game(game.outcome(state) or -1.0)
+    return ending
+
+
+def start_of(game: Rules) -> str:
+    """Another start than the game's own, where it has several."""
+    return (game.position_text(game.start(game.num_starts // 3)) or "") if game.num_starts > 1 else ""
+
+
+@pytest.mark.parametrize(("opponent", "name"), PAIRS, ids=[f"{o.name}-{name}" for o, name in PAIRS])
+def test_whole_games(opponent: Opponent, name: str) -> None:
+    if not opponent.is_installed:
+        pytest.skip(opponent.how_to_install)
+    game = make(name)
+    command = find_opponent(opponent.name, game)
+    command = dataclasses.replace(command, argv=(*command.argv, *WEAK.get(command.protocol, ())))
+    limits = EngineLimits() if command.protocol == "gtp" else EngineLimits(depth=2)
+    with ExternalEngine(command, game) as engine:
+        assert engine.reported_name
+        for engine_is in (0, 1):
+            assert play_random(engine, engine_is=engine_is, limits=limits, start=start_of(game), seed=engine_is)
+
+
+@pytest.mark.parametrize(
+    ("name", "game", "limits"),
+    [
+        ("stockfish", "chess", EngineLimits(remaining_s=(30, 30), increment_s=(0.01, 0.01))),
+        ("fairy-stockfish", "shogi", EngineLimits(remaining_s=(0, 0), byoyomi_s=0.05)),
+        ("fairy-stockfish", "minishogi", EngineLimits(move_time_s=0.05)),
+        ("gnugo", "go(size=9)", EngineLimits(remaining_s=(60, 60), byoyomi_s=1)),
+    ],
+)
+def test_limits_by_time(name: str, game: str, limits: EngineLimits) -> None:
+    rules = make(game)
+    known = {opponent.name: opponent for opponent in opponents_of(rules)}
+    if not known[name].is_installed:
+        pytest.skip(known[name].how_to_install)
+    with ExternalEngine(known[name].command, rules) as engine:
+        engine.new_game()
+        assert engine.think("", [], dataclasses.replace(limits, margin_s=100.0)).action is not None
+
+
+def test_an_unknown_or_missing_opponent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SettingsError, match=r"No known engine 'stokfish' plays chess: did you mean 'stockfish'"):
+        find_opponent("stokfish", make("chess"))
+    with pytest.raises(SettingsError, match="No known engine 'gnugo' plays chess"):
+        find_opponent("gnugo", make("chess"))
+    missing = Opponent("its-package", ("chess",), EngineCommand(("no-such-engine",), "uci"))
+    monkeypatch.setattr(opponents, "OPPONENTS", (missing,))
+    message = "no-such-engine is not installed. On Debian and Ubuntu, `sudo apt-get install its-package` installs"
+    with pytest.raises(SettingsError, match=message):
+        find_opponent("no-such-engine", make("chess"))
+
+
+def test_a_name_means_one_engine_a_game() -> None:
+    for name in {name for opponent in OPPONENTS for name in opponent.games}:
+        names = [opponent.name for opponent in OPPONENTS if name in opponent.games]
+        assert len(set(names)) == len(names)
+        make(name)
