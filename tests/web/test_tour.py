@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from web_for_tests import Page, untrained_run, with_page
-from zerosum.evaluators.evaluator import Evaluations
 from zerosum.games import Rules, State, make
+from zerosum.network.evaluators.evaluator import Evaluations
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig
 from zerosum.web.library import Library
