@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import random
 import shutil
 import threading
@@ -28,6 +29,17 @@ from zerosum.web.requests import HANDLERS
 from zerosum.web.server import new_house, serve
 from zerosum.web.visit import House, Visit
 
+DOCS = Path(__file__).resolve().parents[1] / "docs" / "web"
+DESKTOP, PHONE = {"width": 1200, "height": 760}, {"width": 390, "height": 844}
+Open = Callable[..., Any]
+"""Opens a page of the site: its address behind #, and `size`, `dark`, `script` (see conftest.py)."""
+ANNOTATED = """[Event "Club"]
+[White "Ann"]
+[Black "Bob"]
+
+{A quiet day} 1. e4! {[%clk 0:09:58] best by test} e5 (1... c5 {the Sicilian} 2. Nf3 (2. c3 d5) 2... d6) (1... e6)
+2. Qh5?! Nc6 {[%eval 0.35]} 3. Bc4 Nf6?? 4. Qxf7# (4. Qf3) 1-0"""
+"""A game with comments, glyphs, a clock, an evaluation, and variations within variations."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -148,3 +160,28 @@ def own_game(folder: Path) -> str:
     [source] = [code for code in (block.partition("```")[0] for block in blocks) if "class Breakthrough" in code]
     (folder / "breakthrough.py").write_text(source, encoding="utf-8")
     return f"{folder / 'breakthrough.py'}:Breakthrough"
+
+
+def says(page: Any, text: str) -> None:
+    page.wait_for_function(
+        "text => document.querySelector('.says')?.textContent.includes(text)", arg=text, timeout=60_000
+    )
+
+
+def click(page: Any, *cells: str) -> None:
+    for cell in cells:
+        page.locator(f'[data-name="{cell}"]').click()
+
+
+def history(page: Any, number: int) -> list[str]:
+    page.wait_for_function("number => document.querySelectorAll('.moves button').length >= number", arg=number)
+    return page.locator(".moves button").all_inner_texts()
+
+
+def picture(page: Any, name: str) -> None:
+    """Keep a picture for the documentation where it is asked for; it must not be empty or large."""
+    taken = page.screenshot()
+    assert 5_000 < len(taken) < 200_000
+    if os.environ.get("ZEROSUM_PICTURES"):
+        DOCS.mkdir(exist_ok=True)
+        (DOCS / f"{name}.png").write_bytes(taken)

@@ -13,7 +13,7 @@ import pytest
 from games_for_tests import DoubleMove
 from zerosum import _core
 from zerosum.games import Rules, adopt, make, state_after
-from zerosum.games.picture import Geometry, describe_position, picture_svg, svg, text_svg
+from zerosum.games.picture import DISCS, FRAME, Geometry, describe_position, picture_svg, svg, text_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -38,7 +38,8 @@ def parsed(text: str) -> ElementTree.Element:
 
 def stones(root: ElementTree.Element) -> dict[str, int]:
     fills = [element.attrib.get("fill", "") for element in root.iter(f"{SVG}circle")]
-    return {side: fills.count(f"url(#zerosum-{side})") for side in ("first", "second")}
+    kinds = ("zerosum", "zerosum-disc")
+    return {side: sum(fills.count(f"url(#{kind}-{side})") for kind in kinds) for side in ("first", "second")}
 
 
 def words(root: ElementTree.Element) -> list[str]:
@@ -75,6 +76,13 @@ def test_stones_are_where_the_game_says() -> None:
     )
     ((left, low), (middle, _)), ((above, high),) = sorted(first), sorted(second)
     assert above == middle == left + 3 * 48 and high == low - 48
+    colours = {
+        gradient.attrib["id"]: [stop.attrib["stop-color"] for stop in gradient]
+        for gradient in root.iter(f"{SVG}radialGradient")
+    }
+    assert colours == {"zerosum-disc-first": list(DISCS[0][:2]), "zerosum-disc-second": list(DISCS[1][:2])}
+    [frame] = [path for path in root.iter(f"{SVG}path") if path.attrib.get("class") == "frame"]
+    assert frame.attrib["fill"] == FRAME and frame.attrib["d"].count("M") == 1 + 42, "a hole for each square"
 
 
 @pytest.mark.parametrize("name", _core.core_game_names())

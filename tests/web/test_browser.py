@@ -2,96 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import zerosum
-from web_for_tests import browser_program, own_game, record_games, serving, untrained_run
+from web_for_tests import DESKTOP, PHONE, Open, click, history, picture, record_games, says, serving, untrained_run
 from zerosum.run.run_directory import hold
-from zerosum.web.visit import House
-
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "web"
-DESKTOP, PHONE = {"width": 1200, "height": 760}, {"width": 390, "height": 844}
-Open = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    program = browser_program()
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
-@pytest.fixture(scope="module")
-def site(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, House]]:
-    folder = tmp_path_factory.mktemp("own")
-    run = untrained_run(folder / "runs" / "tiny", steps=range(0, 48, 4))
-    record_games(run)
-    own_games = [own_game(folder)]
-    if importlib.util.find_spec("pyspiel") is not None:
-        own_games.append("openspiel:tic_tac_toe")
-    with serving(runs=[run.parent], own_games=own_games) as served:
-        yield served
-
-
-@pytest.fixture
-def visit(browser: Any, site: tuple[str, House]) -> Iterator[Open]:
-    """Opens pages; a page that says an error in its console, or asks another host for anything, fails the test."""
-    contexts, troubles = [], []
-
-    def open_page(where: str, *, size: dict[str, int] = DESKTOP, dark: bool = False, script: str = "") -> Any:
-        context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light", reduced_motion="reduce")
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(30_000)
-        page.add_init_script(script)
-        page.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on(
-            "request", lambda asked: asked.url.startswith((site[0], "blob:", "data:")) or troubles.append(asked.url)
-        )
-        page.goto(site[0] + where)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert troubles == []
-
-
-def says(page: Any, text: str) -> None:
-    page.wait_for_function(
-        "text => document.querySelector('.says')?.textContent.includes(text)", arg=text, timeout=60_000
-    )
-
-
-def click(page: Any, *cells: str) -> None:
-    for cell in cells:
-        page.locator(f'[data-name="{cell}"]').click()
-
-
-def history(page: Any, number: int) -> list[str]:
-    page.wait_for_function("number => document.querySelectorAll('.moves button').length >= number", arg=number)
-    return page.locator(".moves button").all_inner_texts()
-
-
-def picture(page: Any, name: str) -> None:
-    """Keep a picture for the documentation where it is asked for; it must not be empty or large."""
-    taken = page.screenshot()
-    assert 5_000 < len(taken) < 200_000
-    if os.environ.get("ZEROSUM_PICTURES"):
-        DOCS.mkdir(exist_ok=True)
-        (DOCS / f"{name}.png").write_bytes(taken)
 
 
 def test_a_whole_game_of_connect_four_against_the_program(visit: Open) -> None:

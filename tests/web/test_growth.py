@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from zerosum.network.evaluators.evaluator import Evaluations
 from zerosum.play.contestant import rollouts
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig, textbook
+from zerosum.web.boards import page_notation
 from zerosum.web.growth import PHASES, Growth, Settings
 
 
@@ -44,8 +46,8 @@ def test_it_is_the_textbooks_search(name: str, moves: str) -> None:
         a: child.visits for a, child in root.children.items()
     }
     assert growth.root.value_sum == root.value_sum
-    best = player.game.action_text(state, max(root.children, key=lambda a: (root.children[a].visits, root.priors[a])))
-    assert growth.view()["played"] == best
+    best = max(root.children, key=lambda action: (root.children[action].visits, root.priors[action]))
+    assert growth.view()["played"] == player.game.action_text(state, best, page_notation(player.game))
 
 
 def test_every_step_can_be_taken_back() -> None:
@@ -121,7 +123,7 @@ def test_visits_and_sums_add_up() -> None:
     growth = Growth(player, player.game.initial_state())
     for _ in range(100):
         entry = growth.step()
-        assert -1 <= entry.json()["value"] <= 1 and entry.steps[0].visits == entry.number
+        assert -1 <= (entry.value(entry.path[0]) or 0) <= 1 and growth.steps()[0].visits == entry.number
     tree = growth.view()["tree"]
     assert tree["N"] == 101 and sum(child.visits for child in growth.root.children.values()) == 100
     assert growth.view()["moments"] == [100] and len(growth.moments[100]) == 10
@@ -136,21 +138,25 @@ def test_visits_and_sums_add_up() -> None:
 def test_moves_that_are_not_drawn_are_counted(name: str, moves: str) -> None:
     game = make(name)
     growth = Growth(steady(name), state_after(game, moves))
+    paths = []
     for _ in range(60):
         growth.step()
+        view = growth.view()
+        paths.append((view["log"][-1]["path"], view["steps"]))
 
     def check(node: dict[str, Any], state: State) -> int:
         children = {child["move"]: child for child in node["children"]}
         legal = game.legal_actions(state)
-        texts = {game.action_text(state, action): action for action in legal}
+        texts = {game.action_text(state, action, page_notation(game)): action for action in legal}
         assert set(children) <= set(texts)
         # Moves are known once a position has been evaluated.
         assert node["more"] == (len(legal) - len(children) if node["N"] else 0)
         return node["more"] + sum(check(child, game.play(state, texts[move])) for move, child in children.items())
 
-    for entry in growth.view()["log"]:
+    for path, steps in paths:
         state = state_after(game, moves)
-        for step, move in zip(entry["steps"], entry["path"], strict=True):
+        assert len(steps) == min(len(path), 3) and [step["chosen"] for step in steps] == path[:3]
+        for step, move in zip(steps, path, strict=False):
             assert step["more"] + len(step["choices"]) == len(game.legal_actions(state))
             state = game.play(state, parse_action(game, state, move))
     hidden = check(growth.view()["tree"], state_after(game, moves))
@@ -172,3 +178,65 @@ def test_what_cannot_be_searched_is_refused() -> None:
         Growth(player, state_after(player.game, "a1 b1 a2 b2 a3"))
     with pytest.raises(SettingsError, match="0 to 0"):
         Growth(player, player.game.initial_state()).rewind(1)
+
+
+class PageTwin:
+    """What a page has after the changes it was sent; search.js and tree.js do the same."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, dict[str, Any]] = {}
+        self.log: list[dict[str, Any]] = []
+        self.seq = 0
+
+    def merge(self, answer: dict[str, Any]) -> dict[str, Any]:
+        answer = dict(answer)
+        if answer.pop("whole"):
+            self.nodes, self.log = {}, []
+        else:
+            assert answer["seq"] == self.seq + 1
+        self.seq = answer.pop("seq")
+        self.nodes.update(answer.pop("nodes"))
+        new = answer.pop("log")
+        self.log = [line for line in self.log if line["number"] <= answer["simulations"]]
+        numbers = {line["number"] for line in new}
+        self.log = [*(line for line in self.log if line["number"] not in numbers), *new][-60:]
+        return answer | {"log": self.log, "tree": self.tree("")}
+
+    def tree(self, name: str) -> dict[str, Any]:
+        node = self.nodes[name]
+        return node | {"children": [self.tree(child) for child in node["children"]]}
+
+
+@pytest.mark.parametrize(("name", "seed"), [("tictactoe", 1), ("connect4", 2), ("hex(size=4)", 3)])
+def test_changes_are_all_that_a_page_needs(name: str, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    growth, page = Growth(steady(name), make(name).initial_state()), PageTwin()
+    for _ in range(150):
+        choice = generator.integers(8)
+        if choice == 0:
+            growth.rewind(int(generator.integers(growth.num_simulations + 1)))
+        elif choice == 1:
+            growth.change(Settings(c=float(generator.uniform(0.5, 4)), noise=0.25 if generator.random() < 0.1 else 0.0))
+        elif choice in (2, 3):
+            growth.advance()
+        else:
+            for _ in range(int(generator.integers(1, 90))):
+                growth.step()
+        if generator.random() < 0.1:
+            growth.changes()  # lost on the way
+            page = PageTwin()
+            assert page.merge(growth.whole_view()) == growth.view()
+        assert page.merge(growth.changes()) == growth.view()
+
+
+def test_an_answer_of_a_large_tree_is_short() -> None:
+    """Before, an answer had the weighed moves of sixty simulations, and the whole tree: 290 kB."""
+    growth = Growth(steady("connect4"), make("connect4").initial_state())
+    for _ in range(1000):
+        growth.step()
+    whole = len(json.dumps(growth.changes()))
+    sizes = []
+    for _ in range(50):
+        growth.step()
+        sizes.append(len(json.dumps(growth.changes())))
+    assert whole < 40_000 and sorted(sizes)[25] < 5_000

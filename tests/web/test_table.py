@@ -221,7 +221,7 @@ def test_what_is_not_allowed_is_refused() -> None:
     with pytest.raises(SettingsError, match="at most 3 are allowed"):
         new_table(moves=["4"] * 4, most_plies=3)
     table.resign()
-    assert table.outcome == -1 and "rollouts@10 wins: black resigns" in table.sentence()
+    assert table.outcome == -1 and "rollouts@10 wins: yellow resigns" in table.sentence()
     with pytest.raises(GameError, match="over"):
         table.play(3)
     table.undo()
@@ -283,7 +283,8 @@ def test_players_have_the_names_of_their_colours() -> None:
         for name in ("chess", "shogi", "go9", "hex", "connect4", "othello", "nim")
     }
     assert names["chess"] == ("white", "black") and names["shogi"] == names["go9"] == ("black", "white")
-    assert names["hex"] == names["connect4"] == names["othello"] == ("black", "white"), "as the stones are drawn"
+    assert names["hex"] == names["othello"] == ("black", "white"), "as the stones are drawn"
+    assert names["connect4"] == ("yellow", "red")
     assert names["nim"] == ("the first player", "the second player")
     hex_ = make("hex")
     assert draw_board(hex_, hex_.initial_state())["captions"] == ["Black joins top and bottom, White left and right"]

@@ -99,13 +99,17 @@ def step_of(
     *,
     c_init: np.float32 = C_INIT,
     unvisited_q: np.float32 = UNVISITED_Q,
+    notation: str | None = None,
 ) -> PathStep:
-    """A node on the way to a child, before the simulation is backed up, with so many of its moves."""
+    """A node on the way to a child, before the simulation is backed up, with so many of its moves.
+
+    Moves are written in a notation of the game; None is its own.
+    """
 
     def choice(action: int) -> Choice:
         known = node.children.get(action)
         return Choice(
-            move=game.action_text(node.state, action),
+            move=game.action_text(node.state, action, notation),
             visits=known.visits if known else 0,
             prior=float(node.priors[action]),
             q=float(q(node, action, unvisited_q)),

@@ -41,6 +41,15 @@ def web(
             help="Let the page start, continue and stop trainings. Without RUN it makes the directory of runs.",
         ),
     ] = False,
+    tour: Annotated[
+        bool,
+        typer.Option(
+            "--tour",
+            metavar="",
+            help="Open a tour in the browser: learn Connect Four for two minutes and see what was learned."
+            " With --train.",
+        ),
+    ] = False,
     simulations: Annotated[int, typer.Option(min=1, max=1 << 24, help="Most simulations of a search.")] = 100_000,
     seconds: Annotated[float, typer.Option(min=0.1, max=86400, help="Most seconds of a search.")] = 60.0,
     memory: Annotated[int, typer.Option(min=1, max=1 << 20, help="Most mebibytes of a search's tree.")] = 128,
@@ -63,7 +72,7 @@ def web(
     from zerosum.web.limits import Limits
     from zerosum.web.server import new_house, serve
 
-    usual = runs_directory()
+    usual, train = runs_directory(), train or tour
     if train and not runs:
         try:
             usual.mkdir(parents=True, exist_ok=True)
@@ -85,4 +94,11 @@ def web(
             say(str(error))
     limits = Limits(simulations=simulations, seconds=seconds, memory_mib=memory, visitors=visitors)
     house = new_house(Library(paths, list(own_games), limits), may_train=train)
-    serve(house, host=host, port=port, opens_browser=open_, say=lambda text: print(text, file=sys.stdout, flush=True))
+    serve(
+        house,
+        host=host,
+        port=port,
+        opens_browser=open_ or tour,
+        page="tour" if tour else "",
+        say=lambda text: print(text, file=sys.stdout, flush=True),
+    )

@@ -1,7 +1,14 @@
 """The picture of a position of any game: the game's own, or one that is read from a board written as text.
 
 A game of one's own needs no picture if its `draw` writes rows of signs in the size of `board_shape`, with or without
-labels.
+labels, and with or without lines between the squares:
+
+    3 . X .        3 | . | X | . |          | |X| |
+    2 . . .          +---+---+---+          -+-+-
+    1 O . .        2 | . | . | . |          ...
+      a b c
+
+Other lines are captions of the drawing.
 """
 
 from __future__ import annotations
@@ -19,6 +26,13 @@ STONES = {"X": 0, "O": 1, "x": 0, "o": 1, "●": 0, "○": 1}
 """Owner of a stone if no plane tells it."""
 COLOURS = {"b": 0, "w": 1}
 """Owner of a stone on a board that begins with no other signs."""
+BARS = "|│┃║"
+"""Signs between the squares of a row."""
+RULES = frozenset("+-=─━═┌┐└┘├┤┬┴┼╔╗╚╝╠╣╦╩╬┏┓┗┛┣┫┳┻╋" + BARS)
+"""Signs of a line between two rows."""
+MOST_CAPTIONS = 6
+"""Lines of text beside the board that are drawn; each is cut at `LONGEST_CAPTION` characters."""
+LONGEST_CAPTION = 100
 WALKED_PLIES = 12
 """Plies of a game that are played to find the owners of signs."""
 
@@ -32,9 +46,9 @@ def _board_in_text(game: Rules, state: State) -> Picture | None:
     """The drawing of a game that writes its board as rows of signs, with or without labels; None for other texts."""
     height, width = game.spec.board_shape
     found = _rows_in_text(game, state, height, width)
-    if found is None:
+    if found is None or not _begins_as_board(game):
         return None
-    rows, columns = found
+    rows, columns, captions = found
     owners = _owners(game)
     cells: list[tuple[int, str, str] | None] = []
     for _, signs in rows:
@@ -43,24 +57,66 @@ def _board_in_text(game: Rules, state: State) -> Picture | None:
             glyph = sign if owner is None or sign in MEN_OF else ""
             cells.append(None if sign in EMPTY else (MEN_OF.get(sign, owner or 0), sign, glyph))
     labels = columns or ["abcdefghijklmnopqrstuvwxyz"[column % 26] for column in range(width)]
-    return Picture("squares", cells, labels, [label for label, _ in rows])
+    return Picture("squares", cells, labels, [label for label, _ in rows], captions=captions)
+
+
+@functools.lru_cache(maxsize=32)
+def _begins_as_board(game: Rules) -> bool:
+    """Whether the initial position is a board, without which later ones are drawn as text as well."""
+    height, width = game.spec.board_shape
+    return _rows_in_text(game, game.initial_state(), height, width) is not None
 
 
 def _rows_in_text(
     game: Rules, state: State, height: int, width: int
-) -> tuple[list[tuple[str, list[str]]], list[str]] | None:
-    """(label, signs) of each row, and the labels of the columns below them."""
+) -> tuple[list[tuple[str, list[str]]], list[str], list[str]] | None:
+    """(label, signs) of each row, the labels of the columns, and the other lines."""
     rows: list[tuple[str, list[str]]] = []
     columns: list[str] = []
+    captions: list[str] = []
     for line in game.draw(state).splitlines():
-        row = _row_in_text(line.split(), width)
-        if row is None:
-            continue
-        if _are_labels(row[1]):
+        row = _barred_row(line, width) or _row_in_text(line.split(), width)
+        if row is not None and _are_labels(row[1]):
             columns = row[1]
-        elif len(rows) < height:
+        elif _is_rule(line, width):
+            continue
+        elif row is not None and len(rows) < height:
             rows.append(row)
-    return (rows, columns) if len(rows) == height and height * width > 1 else None
+        elif line.strip():
+            captions.append(" ".join(line.split())[:LONGEST_CAPTION])
+    if len(rows) != height or height * width < 2:
+        return None
+    return rows, columns, captions[:MOST_CAPTIONS]
+
+
+def _is_rule(line: str, width: int) -> bool:
+    """Whether this is a line between two rows: of signs of lines, and not a row of empty squares, which has one sign.
+
+    >>> [_is_rule(line, 3) for line in ("+---+---+---+", "-+-+-", "-----------", "- - -", "---", "| | | |")]
+    [True, True, True, False, False, False]
+    """
+    signs = line.split()
+    is_row = len(set("".join(signs))) == 1 and len("".join(signs)) == width
+    return bool(signs) and not is_row and set("".join(signs)) <= RULES and not set("".join(signs)) <= set(BARS)
+
+
+def _barred_row(line: str, width: int) -> tuple[str, list[str]] | None:
+    """(label, signs) of a row whose squares have bars between them or around them; None for any other line.
+
+    >>> _barred_row("3 | X |   | O | 3", 3), _barred_row("X| |O", 3), _barred_row("2 |X.O|", 3)
+    (('3', ['X', '.', 'O']), ('', ['X', '.', 'O']), ('2', ['X', '.', 'O']))
+    """
+    parts = [part.strip() for part in "".join("|" if sign in BARS else sign for sign in line).split("|")]
+    if len(parts) < 2:
+        return None
+    if len(parts) == 3 and width > 1 and (row := _row_in_text(parts[1].split(), width)) is not None:
+        return parts[0] or row[0], row[1]  # with bars around the row alone
+    label = ""
+    if len(parts) > width:  # what stands before the first bar and after the last one
+        label, parts = parts[0], parts[1 : width + 1]
+    if len(parts) != width or any(len(part) > 2 for part in parts):
+        return None
+    return label, [part or "." for part in parts]
 
 
 def _row_in_text(words: list[str], width: int) -> tuple[str, list[str]] | None:

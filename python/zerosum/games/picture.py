@@ -13,7 +13,8 @@ characters of shogi are outlines (`data/pieces.json`), which need no font. Eleme
     │ captions        │
     └─────────────────┘
 
-The edges of a board of hexagons have the colours of the players who join them, if a caption says so (`JOINED`).
+The edges of a board of hexagons have the colours of the players who join them, if a caption says so (`JOINED`). A board
+that stands upright, with numbered columns for discs to fall in, is a blue frame with yellow and red discs.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ LINE = 22.0
 PAPER, INK = "#faf5ea", "#4a3b2a"
 LIGHT, DARK, WOOD, RIM = "#f0dcb8", "#b88a60", "#e3bd7c", "#8a6238"
 MARK = "#ffe14d"
+CHECK, WON = "#e8140f", "#27b35a"
 SIDES = ("first", "second")
 JOINED = "X joins top and bottom, O left and right"
 """The caption of a board whose edges belong to the players."""
@@ -54,6 +56,10 @@ COLOUR_OF = {"X": "Black", "O": "White"}
 """Colours of stones by their letters in text."""
 STONES = (("#5a5a60", "#16161a", "#000000"), ("#ffffff", "#e4ddd0", "#6b6459"))
 """Colours of a stone by side: shine, body and edge."""
+DISCS = (("#ffe873", "#f4c20d", "#b8860b"), ("#ff8a7a", "#d8281e", "#8f120b"))
+"""Colours of a disc of an upright board by side, as those of a stone."""
+FRAME, HOLE = "#1f5fbf", "#e9eff8"
+"""An upright board, and what is seen through its holes."""
 PIECES = (("#fffdf6", "#1c1712"), ("#35302b", "#0d0b09"))
 """Colours of a piece or a glyph by side: inside and outline."""
 LINES = ("#1c1712", "#efe7da")
@@ -128,7 +134,7 @@ def text_svg(text: str, *, title: str) -> str:
     lines = text.rstrip("\n").expandtabs().split("\n")
     width = 2 * MARGIN + 9.9 * max(map(len, lines))
     body = [
-        f'<text x="{MARGIN:g}" y="{MARGIN + LINE * (row + 0.7):g}" font-family="{FIXED}" font-size="16"'
+        f'<text class="text" x="{MARGIN:g}" y="{MARGIN + LINE * (row + 0.7):g}" font-family="{FIXED}" font-size="16"'
         f' fill="{INK}" xml:space="preserve">{_text(line)}</text>'
         for row, line in enumerate(lines)
     ]
@@ -142,6 +148,8 @@ def picture_svg(
     western: bool = False,
     flipped: bool = False,
     last_move: Sequence[int] | None = None,
+    won: Sequence[int] = (),
+    check: int | None = None,
     has_captions: bool = True,
 ) -> str:
     """A board with its pieces, labels, last move and captions.
@@ -152,11 +160,14 @@ def picture_svg(
         western: Whether letters replace the characters of shogi.
         flipped: Whether the board is turned by half a turn, as the second player sees it.
         last_move: Cells to mark instead of the picture's own.
+        won: Cells of the winning line, which have rings.
+        check: The cell of a king in check, which glows.
         has_captions: Whether the lines below the board are drawn.
     """
     board = _Board(picture, is_flipped=flipped, is_western=western)
     marked = picture.last_move if last_move is None else last_move
-    body = [*board.definitions(), *board.ground(), *board.marks(marked), *board.pieces(marked), *board.labels()]
+    body = [*board.definitions(), *board.ground(), *board.marks(marked), *board.glow(check), *board.pieces(marked)]
+    body += [*board.rings(won), *board.labels()]
     captions = drawn_captions(picture) if has_captions else []
     bottom = board.bottom + (LABEL if any(picture.column_labels) else 0) + (4 if captions else 0)
     for caption in captions:
@@ -165,6 +176,31 @@ def picture_svg(
     longest = max((len(caption) for caption in captions), default=0)
     width = max(board.right + MARGIN, 2 * MARGIN + 8.8 * longest)
     return _document(width, bottom + MARGIN, title, body)
+
+
+def is_upright(picture: Picture) -> bool:
+    """Whether stones fall in the columns of a board: rows have no labels, and columns are numbered.
+
+    >>> from zerosum.games.rules import make
+    >>> [is_upright(make(name).picture(make(name).initial_state())) for name in ("connect4", "gomoku", "nim", "hex")]
+    [True, False, False, False]
+    """
+    columns = picture.column_labels
+    numbers = columns == [str(number) for number in range(1, len(columns) + 1)]
+    has_glyphs = any(piece is not None and piece[2] for piece in picture.cells)
+    rows = len(picture.row_labels)
+    return (
+        picture.grid == "squares"
+        and numbers
+        and rows > 1 < len(columns)
+        and not any(picture.row_labels)
+        and not has_glyphs
+    )
+
+
+def stone_names(picture: Picture) -> tuple[str, str]:
+    """The colours of the players' stones as they are drawn."""
+    return ("yellow", "red") if is_upright(picture) else ("black", "white")
 
 
 def drawn_captions(picture: Picture) -> list[str]:
@@ -226,6 +262,7 @@ class _Board:
         picture = self.picture
         self.num_columns, self.num_rows = len(picture.column_labels), len(picture.row_labels)
         self.is_hexagonal = picture.grid == "hexagons"
+        self.is_upright = is_upright(picture)
         self.row_height = CELL * math.sqrt(3) / 2 if self.is_hexagonal else CELL
         self.left = MARGIN + (LABEL if any(picture.row_labels) else 0)
         slant = (self.num_rows - 1) / 2 if self.is_hexagonal else 0
@@ -251,9 +288,9 @@ class _Board:
     def definitions(self) -> Iterator[str]:
         """Definitions: colours of stones, and the outline of each kind of piece or character on the board."""
         yield "<defs>"
-        for side, (shine, body, _) in zip(SIDES, STONES, strict=True):
+        for side, (shine, body, _) in zip(SIDES, DISCS if self.is_upright else STONES, strict=True):
             yield (
-                f'<radialGradient id="zerosum-{side}" cx="0.38" cy="0.32" r="0.75"><stop offset="0"'
+                f'<radialGradient id="{self._stone_of(side)}" cx="0.38" cy="0.32" r="0.75"><stop offset="0"'
                 f' stop-color="{shine}"/><stop offset="0.85" stop-color="{body}"/></radialGradient>'
             )
         signs = {_man(piece[2]) or piece[2] for piece in self.picture.cells if piece is not None}
@@ -270,8 +307,31 @@ class _Board:
                 yield f'<path id="zerosum-{ord(sign):x}" d="{path}"/>'
         yield "</defs>"
 
+    def _stone_of(self, side: str) -> str:
+        """The name of the colours of a side's stones; discs have another one, as a page may draw both."""
+        return f"zerosum-disc-{side}" if self.is_upright else f"zerosum-{side}"
+
+    def frame(self) -> Iterator[str]:
+        """The frame of an upright board, before the discs: they are seen through its holes."""
+        if self.is_upright:
+            left, top, right, bottom = self.left, MARGIN, self.right, self.bottom
+            radius = CELL * 0.4
+            holes = "".join(
+                f"M{x - radius:g} {y:g}a{radius:g} {radius:g} 0 1 0 {2 * radius:g} 0"
+                f"a{radius:g} {radius:g} 0 1 0 {-2 * radius:g} 0z"
+                for x, y in map(self.centre, self._cells)
+            )
+            yield (
+                f'<path class="frame" d="M{left:g} {top:g}H{right:g}V{bottom:g}H{left:g}z{holes}" fill="{FRAME}"'
+                f' fill-rule="evenodd" stroke="{FRAME}" stroke-width="6" stroke-linejoin="round"/>'
+            )
+
     def ground(self) -> Iterator[str]:
         """The empty board."""
+        if self.is_upright:
+            place = f'x="{self.left:g}" y="{MARGIN:g}" width="{self.right - self.left:g}"'
+            yield f'<rect {place} height="{self.bottom - MARGIN:g}" fill="{HOLE}"/>'
+            return
         if self.is_hexagonal:
             if JOINED in self.picture.captions:
                 yield from self._joined_edges()
@@ -334,9 +394,28 @@ class _Board:
 
     def marks(self, last_move: Sequence[int]) -> Iterator[str]:
         """The marks of the last move's cells, below the pieces."""
-        for cell in last_move if self.picture.grid != "points" else ():
+        for cell in () if self._has_ringed_stones else last_move:
             path = self._hexagon(cell) if self.is_hexagonal else self._square(cell)
             yield f'<path d="{path}" fill="{MARK}" fill-opacity="0.55"/>'
+
+    def glow(self, check: int | None) -> Iterator[str]:
+        """The glow behind a king in check."""
+        if check is not None:
+            x, y = self.centre(check)
+            yield (
+                f'<radialGradient id="zerosum-check"><stop offset="0.25" stop-color="{CHECK}"/><stop offset="1"'
+                f' stop-color="{CHECK}" stop-opacity="0"/></radialGradient>'
+                f'<circle class="check" cx="{x:g}" cy="{y:g}" r="{CELL * 0.7:g}" fill="url(#zerosum-check)"/>'
+            )
+
+    def rings(self, won: Sequence[int]) -> Iterator[str]:
+        """Rings on the stones that have won."""
+        for cell in won:
+            x, y = self.centre(cell)
+            yield (
+                f'<circle class="won" cx="{x:g}" cy="{y:g}" r="{CELL * 0.25:g}" fill="none" stroke="{WON}"'
+                ' stroke-width="5"/>'
+            )
 
     def pieces(self, last_move: Sequence[int]) -> Iterator[str]:
         """The pieces; a stone of the last move has a ring."""
@@ -346,7 +425,7 @@ class _Board:
             x, y = self.centre(cell)
             owner, text, glyph = piece
             if not glyph:
-                yield _stone(owner, x, y)
+                yield self._stone(owner, x, y)
             elif man := _man(glyph):
                 size = CELL * 1.08 / MAN_UNITS
                 place = f"translate({x - CELL * 0.54:g} {y - CELL * 0.55:g}) scale({size:g})"
@@ -357,10 +436,20 @@ class _Board:
                 yield _tile(sign, x, y, is_turned=is_turned, is_promoted=text.startswith("+"))
             else:
                 yield _glyph(owner, glyph, x, y)
-        for cell in last_move if self.picture.grid == "points" else ():
+        yield from self.frame()
+        for cell in last_move if self._has_ringed_stones else ():
             piece, (x, y) = self.picture.cells[cell], self.centre(cell)
-            colour = INK if piece is None else STONES[1 - piece[0]][1]
+            colour = INK if piece is None or self.is_upright else STONES[1 - piece[0]][1]
             yield f'<circle cx="{x:g}" cy="{y:g}" r="9" fill="none" stroke="{colour}" stroke-width="2.5"/>'
+
+    @property
+    def _has_ringed_stones(self) -> bool:
+        """Whether the last move is a ring on its stone, and not a coloured square."""
+        return self.picture.grid == "points" or self.is_upright
+
+    def _stone(self, owner: int, x: float, y: float) -> str:
+        fill, edge = f"url(#{self._stone_of(SIDES[owner])})", (DISCS if self.is_upright else STONES)[owner][2]
+        return f'<circle cx="{x:g}" cy="{y:g}" r="{CELL * 0.43:g}" fill="{fill}" stroke="{edge}" stroke-width="1"/>'
 
     def labels(self) -> Iterator[str]:
         """The labels of rows and columns."""
@@ -387,11 +476,6 @@ class _Board:
         radius = CELL / math.sqrt(3)
         angles = [math.radians(60 * corner + 30) for corner in range(6)]
         return [f"{x + radius * math.cos(angle):.1f} {y + radius * math.sin(angle):.1f}" for angle in angles]
-
-
-def _stone(owner: int, x: float, y: float) -> str:
-    fill, edge = f"url(#zerosum-{SIDES[owner]})", STONES[owner][2]
-    return f'<circle cx="{x:g}" cy="{y:g}" r="{CELL * 0.43:g}" fill="{fill}" stroke="{edge}" stroke-width="1"/>'
 
 
 def _circle(x: float, y: float, radius: float, fill: str) -> str:

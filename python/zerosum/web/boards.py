@@ -16,7 +16,8 @@ from typing import Any
 from zerosum._core import Picture
 from zerosum.games import Rules, State
 from zerosum.games.board_in_text import board_picture
-from zerosum.games.picture import Geometry, drawn_captions, picture_svg, piece_svg, text_svg
+from zerosum.games.picture import Geometry, drawn_captions, picture_svg, piece_svg, stone_names, text_svg
+from zerosum.web.decisive_cells import king_in_check, winning_cells
 from zerosum.web.names import short_name
 
 MEN = dict(zip("♔♕♖♗♘♙♚♛♜♝♞♟", 2 * ("king", "queen", "rook", "bishop", "knight", "pawn"), strict=True))
@@ -72,18 +73,21 @@ def draw_board(
     marked: Sequence[int] | None = None
     if last is not None and not picture.last_move:
         marked = move_cells(game, last[0], last[1])
+    won, check = winning_cells(game, state, picture), king_in_check(game, state, picture)
     drawn = picture_svg(
         picture,
         title=title,
         western=western,
         flipped=flipped,
         last_move=marked,
+        won=won,
+        check=check,
         has_captions=False,
     )
     geometry = Geometry.of(picture, flipped=flipped)
-    names = _cell_names(picture)
+    names, stones = _cell_names(picture), stone_names(picture)
     cells = [
-        [x, y, names[cell], _piece_name(piece)]
+        [x, y, names[cell], _piece_name(piece, stones)]
         for cell, ((x, y), piece) in enumerate(zip(geometry.centres, picture.cells, strict=True))
     ]
     hands, captions = _hands(drawn_captions(picture))
@@ -99,6 +103,8 @@ def draw_board(
         "flipped": flipped,
         "turns": turns,
         "western": western,
+        "won": won,
+        "check": check,
     }
 
 
@@ -215,10 +221,12 @@ def _cell_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
     return re.compile("|".join(map(re.escape, ordered)), re.IGNORECASE) if ordered else None
 
 
-def _piece_name(piece: tuple[int, str, str] | None) -> str:
+def _piece_name(piece: tuple[int, str, str] | None, stones: tuple[str, str] = ("first", "second")) -> str:
     if piece is None:
         return ""
     owner, text, glyph = piece
+    if not glyph and text.upper() in ("X", "O", ""):
+        return f"{stones[owner]} stone"
     if glyph in MEN:
         return f"{('white', 'black')[owner]} {MEN[glyph]}"
     return f"{('first', 'second')[owner]} {text}"

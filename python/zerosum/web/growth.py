@@ -7,6 +7,7 @@ same steps give the same tree again.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -20,7 +21,7 @@ from zerosum.play.analysis import win_rate
 from zerosum.play.player import Player
 from zerosum.search.config import natural_noise_alpha
 from zerosum.search.textbook import Node, back_up, evaluate, expand, node_of, q, select, u
-from zerosum.web.boards import draw_board, move_cells
+from zerosum.web.boards import draw_board, move_cells, page_notation
 from zerosum.web.names import short_name
 
 MOST_SIMULATIONS = 20_000
@@ -28,6 +29,10 @@ MOMENTS = (100, 1_000, 10_000)
 WIDTHS = (6, 3, 2)
 """Most children that are drawn of the root, of its children, and of their children."""
 SHOWN_NODES = 10
+SHOWN_STEPS = 3
+"""Positions of the newest path whose moves are weighed on the page."""
+LOGGED = 60
+"""Simulations in the log."""
 PHASES = ("select", "expand", "evaluate", "back up")
 SELECT, EXPAND, EVALUATE, BACK_UP = range(4)
 
@@ -50,7 +55,6 @@ class Entry:
 
     number: int
     settings: Settings
-    steps: tuple[PathStep, ...]
     path: list[Node] = field(repr=False)
     actions: tuple[int, ...]
     sums: tuple[float, ...]
@@ -62,6 +66,8 @@ class Entry:
     """The newest phase, an index of `PHASES`."""
     first_value: float = 0.0
     """The value of the path's end for the first player, from `EXPAND` on."""
+    texts: list[str] | None = field(default=None, repr=False)
+    """The moves of the path, once they were asked for."""
 
     @property
     def is_done(self) -> bool:
@@ -72,21 +78,15 @@ class Entry:
         """The value of the path's end for the player to move at a node; None before `EVALUATE`."""
         return viewer.sign * self.first_value if self.phase >= EVALUATE else None
 
-    def json(self) -> dict[str, Any]:
-        """The simulation as JSON for the page.
 
-        `value` is that of the player to move at the root, and `more` of a step the number of moves besides its choices.
-        """
-        value, steps = self.value(self.path[0]), zip(self.steps, self.path, strict=False)
-        return {
-            "number": self.number,
-            "c": self.settings.c,
-            "path": [step.chosen for step in self.steps],
-            "steps": [asdict(step) | {"more": len(node.priors) - len(step.choices)} for step, node in steps],
-            "value": None if value is None else round(value, 4),
-            "over": self.is_over,
-            "phase": PHASES[self.phase],
-        }
+@dataclass
+class _Known:
+    """What the page was sent."""
+
+    nodes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    simulations: int = 0
+    """Number of the last complete simulation in its log."""
+    answers: int = 0
 
 
 class Growth:
@@ -99,12 +99,14 @@ class Growth:
             GameError: the game is over in this position.
         """
         self.player, self.game, self.state, self._seed = player, player.game, state, seed
+        self.notation = page_notation(player.game)
         if self.game.outcome(state) is not None:
             raise GameError(f"the game is over ({self.game.ending(state)}), there is nothing to search.")
         self._known: dict[tuple[int, ...], tuple[Any, float]] = {}
         self.settings = settings or Settings()
         self.entries: list[Entry] = []
         self.moments: dict[int, list[dict[str, Any]]] = {}
+        self._page = _Known()
         self.root = self._new_root()
 
     def change(self, settings: Settings) -> None:
@@ -116,7 +118,7 @@ class Growth:
 
     def reset(self) -> None:
         """Begin a new tree; evaluations are kept."""
-        self.entries, self.moments = [], {}
+        self.entries, self.moments, self._page = [], {}, _Known()
         self.root = self._new_root()
 
     @property
@@ -163,11 +165,10 @@ class Growth:
             raise SettingsError(f"the tree has {MOST_SIMULATIONS:,} simulations, which is the limit: begin a new tree.")
         c, unvisited = np.float32(self.settings.c), np.float32(self.settings.unvisited_q)
         path = select(self.game, self.root, c_init=c, unvisited_q=unvisited)
-        edges = list(itertools.pairwise(path))
+        edges = itertools.pairwise(path)
         return Entry(
             len(self.entries) + 1,
             self.settings,
-            tuple(step_of(self.game, node, child, 4, c_init=c, unvisited_q=unvisited) for node, child in edges),
             path,
             tuple(_action(node, child) for node, child in edges),
             tuple(node.value_sum for node in path),
@@ -203,6 +204,7 @@ class Growth:
             if entry.has_made_leaf:
                 del entry.path[-2].children[entry.actions[-1]]
             self.settings = entry.settings
+        self._page = _Known()
         self.moments = {moment: found for moment, found in self.moments.items() if moment <= number}
 
     def most_visited(self) -> list[dict[str, Any]]:
@@ -220,7 +222,7 @@ class Growth:
             state, texts = self.state, []
             before = (state, path[0])
             for action in path:
-                texts.append(self.game.action_text(state, action))
+                texts.append(self.game.action_text(state, action, self.notation))
                 before, state = (state, action), self.game.play(state, action)
             shown.append(
                 {
@@ -231,6 +233,46 @@ class Growth:
                 }
             )
         return shown
+
+    def steps(self) -> tuple[PathStep, ...]:
+        """The positions on the path of the newest simulation as selection saw them, with their best moves.
+
+        The backup is undone for it: steps of all simulations took a fifth of the time of a search.
+        """
+        if not self.entries:
+            return ()
+        entry, after = self.entries[-1], [node.value_sum for node in self.entries[-1].path]
+        if entry.is_done:
+            for node, before in zip(entry.path, entry.sums, strict=True):
+                node.visits, node.value_sum = node.visits - 1, before
+        c, unvisited = np.float32(entry.settings.c), np.float32(entry.settings.unvisited_q)
+        found = tuple(
+            step_of(self.game, node, child, 4, c_init=c, unvisited_q=unvisited, notation=self.notation)
+            for node, child in itertools.pairwise(entry.path)
+        )
+        if entry.is_done:
+            for node, value_sum in zip(entry.path, after, strict=True):
+                node.visits, node.value_sum = node.visits + 1, value_sum
+        return found
+
+    def changes(self) -> dict[str, Any]:
+        """`view` for a page that has seen the earlier answers: only nodes and simulations that have changed.
+
+        `whole` says that there are none, as after going back. `nodes` are pairs of a name, the actions to the node, and
+        its fields with the actions of its children in order; the page keeps all nodes that it was sent. `seq` counts
+        the answers, so that a page notices that it has missed one (`whole_view`).
+        """
+        view, known = self.view(), self._page
+        nodes = [(name, node) for name, node in _flat(view.pop("tree")) if known.nodes.get(name) != node]
+        known.nodes.update(nodes)
+        log = [entry for entry in view.pop("log") if entry["number"] > known.simulations]
+        known.simulations, known.answers = self.num_simulations, known.answers + 1
+        return view | {"whole": known.answers == 1, "seq": known.answers, "nodes": nodes, "log": log}
+
+    def whole_view(self) -> dict[str, Any]:
+        """`changes` for a page that has seen nothing."""
+        self._page = _Known()
+        return self.changes()
 
     def view(self) -> dict[str, Any]:
         """The data for the page: the tree, the newest simulations, the moves of the root."""
@@ -243,11 +285,32 @@ class Growth:
             "simulations": self.num_simulations,
             "settings": {"c": self.settings.c, "fpu": self.settings.unvisited_q, "noise": self.settings.noise},
             "tree": self._tree(root, (), self.entries[-1] if self.entries else None, WIDTHS),
-            "log": [entry.json() for entry in self.entries[-60:]],
-            "played": None if best is None else self.game.action_text(self.state, best[0]),
+            "log": [self._line(entry) for entry in self.entries[-LOGGED:]],
+            "steps": [
+                asdict(step) | {"more": len(node.priors) - len(step.choices)}
+                for step, node in zip(
+                    self.steps()[:SHOWN_STEPS], self.entries[-1].path if self.entries else (), strict=False
+                )
+            ],
+            "played": None if best is None else self.game.action_text(self.state, best[0], self.notation),
             "arrows": [[move_cells(self.game, self.state, action), child.visits / total] for action, child in arrows],
             "moments": sorted(self.moments),
             "mover": self.game.player(self.state),
+        }
+
+    def _line(self, entry: Entry) -> dict[str, Any]:
+        """A simulation for the log; `value` is that of the player to move at the root."""
+        if entry.texts is None:
+            pairs = zip(entry.path, entry.actions, strict=False)
+            entry.texts = [self.game.action_text(node.state, action, self.notation) for node, action in pairs]
+        value = entry.value(entry.path[0])
+        return {
+            "number": entry.number,
+            "c": entry.settings.c,
+            "path": entry.texts,
+            "value": None if value is None else round(value, 4),
+            "over": entry.is_over,
+            "phase": PHASES[entry.phase],
         }
 
     def _tree(self, node: Node, path: tuple[int, ...], last: Entry | None, widths: tuple[int, ...]) -> dict[str, Any]:
@@ -257,6 +320,7 @@ class Growth:
         """
         lit, more = last.actions if last else (), len(node.priors)
         found: dict[str, Any] = {"N": node.visits, "lit": path == lit[: len(path)], "children": [], "more": more}
+        found["id"] = ".".join(map(str, path))
         if last and path == lit and not last.is_done:
             value = last.value(last.path[-2])
             found |= {"phase": PHASES[last.phase], "v": None if value is None else round(value, 4)}
@@ -272,12 +336,12 @@ class Growth:
             inside = (
                 self._tree(child, (*path, action), last, widths[1:])
                 if child
-                else {"N": 0, "lit": False, "children": [], "more": 0}
+                else {"N": 0, "lit": False, "children": [], "more": 0, "id": ".".join(map(str, (*path, action)))}
             )
             found["children"].append(
                 inside
                 | {
-                    "move": self.game.action_text(node.state, action),
+                    "move": self.game.action_text(node.state, action, self.notation),
                     "P": round(float(node.priors[action]), 4),
                     "Q": round(float(q(node, action, unvisited)), 4),
                     "U": round(float(u(node, action, c)), 4),
@@ -314,3 +378,11 @@ def _visits(node: Node, action: int) -> int:
 
 def _action(node: Node, child: Node) -> int:
     return next(action for action, known in node.children.items() if known is child)
+
+
+def _flat(node: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The nodes of a view's tree by their names; children are the names of theirs."""
+    children = node["children"]
+    yield node["id"], node | {"children": [child["id"] for child in children]}
+    for child in children:
+        yield from _flat(child)

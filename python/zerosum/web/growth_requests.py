@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from zerosum.analysis.query_fields import Fields
 from zerosum.base.errors import SettingsError
-from zerosum.games import state_after
-from zerosum.web.boards import draw_board, place_moves
+from zerosum.games import parse_action, start_state
+from zerosum.web.boards import draw_board, page_notation, place_moves
 from zerosum.web.growth import MOST_SIMULATIONS, Growth, Settings
 from zerosum.web.names import short_name
 
@@ -28,7 +28,11 @@ async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
     moves = fields.text("moves")
     if len(moves.split()) > visit.house.limits.plies:
         raise SettingsError(f"the game has more than {visit.house.limits.plies:,} moves.")
-    state = state_after(game, moves, position=fields.text("start"))
+    state, shown = start_state(game, fields.text("start")), []
+    for word in moves.split():
+        action = parse_action(game, state, word)
+        shown.append(game.action_text(state, action, page_notation(game)))
+        state = game.play(state, action)
     player = await asyncio.to_thread(library.analyst, fields.text("vs"), game)
     visit.stop("growth")
     settings, seed = _settings(fields, Settings()), visit.house.seed
@@ -38,7 +42,7 @@ async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
     return _view(visit) | {
         "board": board,
         "moves": [move.json() for move in place_moves(game, state, legal)],
-        "line": moves,
+        "line": " ".join(shown),
         "link": {"game": short_name(game), "moves": moves, "vs": fields.text("vs"), "start": fields.text("start")},
     }
 
@@ -89,6 +93,11 @@ async def growth_stop(visit: Visit, fields: Fields) -> dict[str, Any]:
     return _view(visit)
 
 
+async def growth_whole(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """Everything, for a page that has missed changes."""
+    return _growth(visit).whole_view()
+
+
 async def growth_moment(visit: Visit, fields: Fields) -> dict[str, Any]:
     """The most visited positions, now or after an earlier simulation."""
     growth, moment = _growth(visit), fields.integer("number", 0, MOST_SIMULATIONS) or 0
@@ -113,7 +122,7 @@ def _settings(fields: Fields, before: Settings) -> Settings:
 
 
 def _view(visit: Visit) -> dict[str, Any]:
-    return _growth(visit).view()
+    return _growth(visit).changes()
 
 
 def _steps(growth: Growth, number: int) -> int:
@@ -130,7 +139,7 @@ async def _grow(visit: Visit, growth: Growth, number: int) -> None:
     while number > 0 and visit.growth is growth:
         asked = number
         number -= await visit.house.searches.call(lambda asked=asked: _steps(growth, asked))  # type: ignore[misc]
-        visit.tell("growth", **growth.view())
+        visit.tell("growth", **growth.changes())
 
 
 HANDLERS = {
@@ -141,5 +150,6 @@ HANDLERS = {
     "growth.rewind": growth_rewind,
     "growth.reset": growth_reset,
     "growth.stop": growth_stop,
+    "growth.whole": growth_whole,
     "growth.moment": growth_moment,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zerosum.web import growth_requests, match_requests, run_requests, study_requests
+from zerosum.web import growth_requests, match_requests, run_requests, study_requests, tour_requests
 from zerosum.web.visit import Handler, Visit
 
 HANDLERS: dict[str, Handler] = {
@@ -13,6 +13,7 @@ HANDLERS: dict[str, Handler] = {
     "play.dead": Visit.play_dead,
     "play.view": Visit.play_view,
     "play.save": Visit.play_save,
+    "play.address": Visit.play_address,
     "play.hint": Visit.play_hint,
     "lesson.open": Visit.lesson_open,
     "lesson.step": Visit.lesson_step,
@@ -27,4 +28,5 @@ HANDLERS: dict[str, Handler] = {
     **growth_requests.HANDLERS,
     **run_requests.HANDLERS,
     **match_requests.HANDLERS,
+    **tour_requests.HANDLERS,
 }

@@ -221,6 +221,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8765,
     opens_browser: bool = False,
+    page: str = "",
     say: Callable[[str], None] = print,
     ready: Callable[[uvicorn.Server, str], None] = lambda _server, _address: None,
 ) -> None:
@@ -231,6 +232,7 @@ def serve(
         host: Address to listen at; any other than this computer's own requires a token.
         port: Port to listen at; 0 for any free one.
         opens_browser: Whether the page is opened in the browser.
+        page: The page that the printed address opens, such as "tour"; "" is the first one.
         say: Gets the address and further messages.
         ready: Gets the server and its address before it begins.
 
@@ -245,6 +247,8 @@ def serve(
     if host in ("0.0.0.0", "::"):
         hosts, shown = frozenset({"*"}), socket.gethostname()
     address = f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
+    house.address = address
+    address += f"#/{page}" if page else ""
     say(f"Open {address} in a browser; Ctrl-C ends it.")
     if token:
         say("Anybody with this address and its token may play and search on this computer. Nothing is encrypted.")

@@ -33,10 +33,10 @@ from zerosum.play.player import Player
 from zerosum.web.analyses import has_owners, point
 from zerosum.web.boards import choices, draw_board, move_cells, page_notation, place_moves
 from zerosum.web.library import Library
+from zerosum.web.move_tree import MoveTree, Node
 from zerosum.web.names import short_name
 from zerosum.web.table import side_names
 
-MOST_VARIATION = 200
 LINE_BEGINNINGS = ("position", "startpos", "fen", "sfen")
 """First words of a line of UCI or USI."""
 MOST_POSITION = 2000
@@ -45,6 +45,8 @@ MOST_IN_VARIATIONS = 10
 """Moves of a record with its variations, as a multiple of the plies that a game may have."""
 MOST_WARNINGS = 5
 """Faults of a record that the page shows."""
+MOST_HEADERS = 40
+"""Headers of a record that the page shows."""
 
 
 class Study:
@@ -62,9 +64,9 @@ class Study:
                 raise GameError(f"move {number}: {error}") from error
             self.actions.append(action)
             self.states.append(game.play(self.states[-1], action))
-        self.ply = 0
-        self.variation: list[int] = []
-        """Moves of a variation after `ply` moves of the game."""
+        self.tree = MoveTree(game, self.states, self.actions, record, notation=page_notation(game))
+        self.here = self.tree.root
+        """The current position."""
         self.review: Review | None = None
 
     @classmethod
@@ -137,55 +139,93 @@ class Study:
     # ---- the current position
 
     @property
+    def ply(self) -> int:
+        """Number of moves of the main line before the current position, or before the branch that leads to it."""
+        node: Node | None = self.here
+        while node is not None and node.number >= len(self.tree.main):
+            node = node.parent
+        return 0 if node is None else node.number
+
+    @property
+    def branch(self) -> list[Node]:
+        """The moves after `ply` that lead to the current position."""
+        return self.here.path[self.ply :]
+
+    @property
+    def variation(self) -> list[int]:
+        """The actions of `branch`."""
+        return [node.action for node in self.branch]
+
+    @property
+    def key(self) -> tuple[str | int, ...]:
+        """What tells this game from others: its rules, start and moves, but not its names and comments."""
+        return (self.game.spec.full_name, self.record.start, *self.actions)
+
+    @property
     def state(self) -> State:
         """The current position."""
-        state = self.states[self.ply]
-        for action in self.variation:
-            state = self.game.play(state, action)
-        return state
+        return self._state_at(self.ply, self.variation)
 
     @property
     def path(self) -> list[int]:
         """All actions that lead to the current position."""
-        return [*self.actions[: self.ply], *self.variation]
+        return [node.action for node in self.here.path]
 
     def goto(self, ply: int) -> None:
         """Go to the game's position after `ply` moves."""
-        self.ply, self.variation = min(max(ply, 0), len(self.actions)), []
+        self.here = self.tree.main[min(max(ply, 0), len(self.actions))]
 
-    def try_move(self, action: int) -> None:
-        """Make a move, the game's own or one of a variation.
+    def goto_node(self, number: int) -> None:
+        """Go to a position of the tree.
 
         Raises:
-            GameError: the move is illegal.
+            SettingsError: there is no such position.
         """
-        if action not in self.game.legal_actions(self.state, past_soft_endings=True):
+        if not 0 <= number < len(self.tree.nodes):
+            raise SettingsError(f"position {number} is out of range: 0 to {len(self.tree.nodes) - 1}.")
+        self.here = self.tree.nodes[number]
+
+    def try_move(self, action: int) -> None:
+        """Make a move, one of the tree or a new one.
+
+        Raises:
+            GameError: the move is illegal, or too many were tried.
+        """
+        state = self.state
+        if action not in self.game.legal_actions(state, past_soft_endings=True):
             raise GameError(f"action {action} is not legal here.")
-        if not self.variation and self.ply < len(self.actions) and self.actions[self.ply] == action:
-            self.ply += 1
-        elif len(self.variation) < MOST_VARIATION:
-            self.variation.append(action)
+        self.here = self.tree.child(self.here, action) or self.tree.add(self.here, state, action)
+
+    def walk(self, moves: Sequence[str]) -> None:
+        """Make moves from the current position, in the game's own notation, up to the first illegal one."""
+        for text in moves:
+            try:
+                self.try_move(parse_action(self.game, self.state, text))
+            except GameError:
+                return
 
     def back(self) -> None:
         """Take one move back."""
-        if self.variation:
-            self.variation.pop()
-        else:
-            self.ply = max(self.ply - 1, 0)
+        self.here = self.here.parent or self.here
+
+    def _state_at(self, ply: int, variation: Sequence[int]) -> State:
+        state = self.states[ply]
+        for action in variation:
+            state = self.game.play(state, action)
+        return state
 
     # ---- the data for the page
 
-    def view(self, *, flipped: bool = False, western: bool = False) -> dict[str, Any]:
-        """The position, the moves, and their part of the review."""
-        game, state, path = self.game, self.state, self.path
-        before = self.states[self.ply]
-        last = None
-        if self.variation:
-            for action in self.variation[:-1]:
-                before = game.play(before, action)
-            last = (before, self.variation[-1])
-        elif self.ply:
-            last = (self.states[self.ply - 1], self.actions[self.ply - 1])
+    def view(self, *, flipped: bool = False, western: bool = False, known: int | None = 0) -> dict[str, Any]:
+        """The position and the moves.
+
+        `known` is the number of the last position of the tree that the page knows; None leaves the tree out.
+        """
+        game, branch, ply = self.game, self.branch, self.ply
+        line = [*self.actions[:ply], *(node.action for node in branch)]
+        before = self._state_at(ply if branch else max(ply - 1, 0), [node.action for node in branch[:-1]])
+        state = game.play(before, line[-1]) if line else before
+        last = (before, line[-1]) if line else None
         moves = place_moves(game, state, game.legal_actions(state))
         names = [name or "?" for name in self.record.players]
         return {
@@ -196,11 +236,18 @@ class Study:
             "mover": game.player(state),
             "sides": side_names(game, self.states[0]),
             "hasOwners": has_owners(game),
-            "ply": self.ply,
-            "history": self._texts(self.states[0], self.actions),
-            "firsts": [game.player(one) for one in self.states[:-1]],
-            "variation": self._texts(self.states[self.ply], self.variation),
-            "depth": len(path),
+            "ply": ply,
+            "here": self.here.number,
+            "tree": [] if known is None else self.tree.json(known),
+            "tried": self.tree.tried(),
+            "comments": list(self.record.comments),
+            "headers": [[name[:60], value[:300]] for name, value in self.record.headers[:MOST_HEADERS]],
+            "history": [node.text for node in self.tree.main[1:]],
+            "firsts": [node.player for node in self.tree.main[1:]],
+            "variation": [node.text for node in branch],
+            "branch": " ".join(self.tree.own_texts(branch, self.states[ply])),
+            "isTried": any(node.move is None for node in branch),
+            "depth": len(line),
             "over": game.ending(state),
             "position": game.position_text(state),
             "players": names if any(self.record.players) else None,
@@ -249,13 +296,6 @@ class Study:
     def reviewed(self, analyst: Analyst, task: Task, on_position: Callable[[int, int], None]) -> Review:
         """Have each position searched, which takes a while. Errors of `on_position` are raised."""
         return review(replace(self.record, game=self.game.spec.full_name), analyst, task, on_position=on_position)
-
-    def _texts(self, state: State, actions: Sequence[int]) -> list[str]:
-        notation, texts = page_notation(self.game), []
-        for action in actions:
-            texts.append(self.game.action_text(state, action, notation))
-            state = self.game.play(state, action)
-        return texts
 
 
 class TurnAnalyst(Analyst):

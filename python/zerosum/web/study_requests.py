@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 DEFAULT_SIMULATIONS = 400
 """Simulations of each position of a review."""
 MOST_LINES = 5
+MOST_LINES_TRIED = 200
+"""Lines tried on a page that are made again when it is opened again."""
 
 
 async def study_open(visit: Visit, fields: Fields) -> dict[str, Any]:
@@ -35,15 +37,33 @@ async def study_open(visit: Visit, fields: Fields) -> dict[str, Any]:
             return Study.of_moves(library, text=moves, game=game or "connect4", start=start)
         return Study.opened(library, text=text, game=game, index=index)
 
-    ply = fields.integer("ply", 0, visit.house.limits.plies) or 0
-    visit.study = await visit.house.searches.read(opened)
-    visit.study.goto(ply)
-    return await asyncio.to_thread(_view, visit)
+    ply, branch = fields.integer("ply", 0, visit.house.limits.plies) or 0, fields.text("branch").split()
+    tried = fields.get("tried", [])
+    if not isinstance(tried, list) or not all(isinstance(line, str) for line in tried):
+        raise QueryError("tried", "Must be an array of moves")
+
+    def placed() -> Study:
+        study = opened()
+        for line in tried[:MOST_LINES_TRIED]:
+            study.goto(0)
+            study.walk(line.split()[: visit.house.limits.plies])
+        study.goto(ply)
+        study.walk(branch[: visit.house.limits.plies])
+        return study
+
+    study = visit.study = await visit.house.searches.read(placed)
+    study.review = visit.house.reviews.get(study.key, study.record)
+    found = await asyncio.to_thread(_view, visit)
+    return found | ({} if study.review is None else {"review": study.review_view()})
 
 
 async def study_goto(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """Go to a position of the game."""
-    _study(visit).goto(fields.integer("ply", 0, visit.house.limits.plies) or 0)
+    """Go to a position of the game by its ply, or of the tree by its number."""
+    study, number = _study(visit), fields.integer("node", 0, 1 << 20)
+    if number is None:
+        study.goto(fields.integer("ply", 0, visit.house.limits.plies) or 0)
+    else:
+        study.goto_node(number)
     return _moved(visit)
 
 
@@ -52,8 +72,10 @@ async def study_move(visit: Visit, fields: Fields) -> dict[str, Any]:
     action = fields.integer("action", 0, 1 << 16)
     if action is None:
         raise QueryError("action", "Must be an integer")
-    _study(visit).try_move(action)
-    return _moved(visit)
+    study = _study(visit)
+    known = len(study.tree.nodes) - 1
+    study.try_move(action)
+    return _moved(visit, known)
 
 
 async def study_back(visit: Visit, fields: Fields) -> dict[str, Any]:
@@ -67,7 +89,7 @@ async def study_view(visit: Visit, fields: Fields) -> dict[str, Any]:
     for name in ("flipped", "western"):
         if fields.has(name):
             visit.study_shown[name] = fields.flag(name)
-    return _view(visit)
+    return _view(visit, None)
 
 
 async def study_look(visit: Visit, fields: Fields) -> dict[str, Any]:
@@ -102,8 +124,8 @@ async def study_stop(visit: Visit, fields: Fields) -> dict[str, Any]:
 async def study_export(visit: Visit, fields: Fields) -> dict[str, Any]:
     """The text of a file with the game and its review."""
     study, format = _study(visit), fields.text("format") or "json"
-    if format not in study.view()["formats"]:
-        raise SettingsError(f"{study.game.spec.full_name} is exported as {' or '.join(study.view()['formats'])}.")
+    if format not in (formats := study.view(known=None)["formats"]):
+        raise SettingsError(f"{study.game.spec.full_name} is exported as {' or '.join(formats)}.")
     text = await asyncio.to_thread(study.export, format)
     return {"name": f"{study.game.spec.name}-analysed.{format}", "text": text}
 
@@ -114,13 +136,14 @@ def _study(visit: Visit) -> Study:
     return visit.study
 
 
-def _view(visit: Visit) -> dict[str, Any]:
-    return _study(visit).view(**visit.study_shown)
+def _view(visit: Visit, known: int | None = 0) -> dict[str, Any]:
+    return _study(visit).view(**visit.study_shown, known=known)
 
 
-def _moved(visit: Visit) -> dict[str, Any]:
+def _moved(visit: Visit, known: int | None = None) -> dict[str, Any]:
+    """The view after a move; the page knows the tree up to the position number `known`, or all of it."""
     visit.stop("look")
-    return _view(visit)
+    return _view(visit, known)
 
 
 def _analyst(visit: Visit, word: str, study: Study) -> Player:
@@ -129,14 +152,14 @@ def _analyst(visit: Visit, word: str, study: Study) -> Player:
 
 
 async def _look(visit: Visit, study: Study, player: Player, lines: int) -> None:
-    state, depth = study.state, len(study.path)
+    state, here = study.state, {"depth": len(study.path), "here": study.here.number}
 
     def tell(found: Analysis) -> None:
-        visit.tell("look", depth=depth, heat=heat(found), **analysis_json(found))
+        visit.tell("look", **here, heat=heat(found), **analysis_json(found))
 
     # The search does not change the territory, which takes a hundredth of a second.
     if (owned := await visit.house.searches.call(lambda: ownership(player, state))) is not None:
-        visit.tell("owned", depth=depth, ownership=owned)
+        visit.tell("owned", **here, ownership=owned)
     if study.game.outcome(state) is not None:
         return
     seconds = visit.house.limits.seconds
@@ -172,6 +195,7 @@ async def _review(visit: Visit, study: Study, player: Player, simulations: int) 
         for asked in pending[-1:]:
             asked.cancel()
     study.review = found
+    visit.house.reviews.put(study.key, found)
     visit.tell("reviewed", **study.review_view())
 
 

@@ -18,6 +18,7 @@ from zerosum.base.errors import GameError, SettingsError
 from zerosum.contest.clock import Clock, TimeControl, TimeLeft
 from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.board_in_text import board_picture
+from zerosum.games.picture import stone_names
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.own_files import line_text
@@ -468,5 +469,5 @@ def side_names(game: Rules, state: State) -> tuple[str, str]:
             names = (name.lower(), other.lower())
             return names if mover == 0 else (names[1], names[0])
     if picture is not None and not any(piece is not None and piece[2] for piece in picture.cells):
-        return "black", "white"  # as stones are drawn
+        return stone_names(picture)
     return f"the {SIDES[0]} player", f"the {SIDES[1]} player"

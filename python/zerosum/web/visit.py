@@ -15,7 +15,7 @@ import contextlib
 import json
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -34,9 +34,10 @@ from zerosum.web.lesson_texts import lesson_texts
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.match import Match
+from zerosum.web.reviews import Reviews
 from zerosum.web.searches import Searches
 from zerosum.web.study import Study
-from zerosum.web.table import Table
+from zerosum.web.table import Table, side_names
 from zerosum.web.trainings import Trainings
 
 LOG = logging.getLogger("zerosum.web")
@@ -55,8 +56,12 @@ class House:
     searches: Searches
     seed: int = 0
     """Key of the moves of random players."""
+    reviews: Reviews = field(default_factory=Reviews)
+    """The newest reviews."""
     trainings: Trainings | None = None
     """Trainings of the page; None if it may not start any."""
+    address: str = ""
+    """The address that the program has printed, with its token if one is required."""
 
 
 class Visit:
@@ -224,6 +229,10 @@ class Visit:
         format = fields.text("format") or table.formats()[0]
         return {"name": f"{table.game.spec.name}.{format}", "text": table.text(format)}
 
+    async def play_address(self, fields: Fields) -> dict[str, Any]:
+        """The address for a link to others, and whether it has a token; who asks has given the token already."""
+        return {"address": self.house.address, "token": "token=" in self.house.address}
+
     async def play_hint(self, fields: Fields) -> dict[str, Any]:
         """Search the position; the result is sent as an event."""
         table = self._table()
@@ -368,7 +377,7 @@ class Visit:
         game = await asyncio.to_thread(self.house.library.game, fields.text("game"))
         found = await asyncio.to_thread(self.house.library.opponents, game)
         ratings = await asyncio.to_thread(_ratings, self.house.library, game, found)
-        return {"opponents": found, "ratings": ratings}
+        return {"opponents": found, "ratings": ratings, "sides": side_names(game, game.initial_state())}
 
 
 def _skill_for(library: Library, word: str, game: Rules, rating: float) -> float:

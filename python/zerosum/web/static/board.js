@@ -91,7 +91,8 @@ export class Board {
     const side = this.board.side;
     const rect = s("rect", { x: x - side / 2, y: y - side / 2, width: side, height: side, class: "cell" });
     const dot = s("circle", { cx: x, cy: y, r: side * 0.16, class: "target" });
-    const label = [name || `cell ${cell + 1}`, piece].filter(Boolean).join(", ");
+    const { columns, cells } = this.board;
+    const label = [name || `column ${(cell % columns) + 1}, row ${cells.length / columns - Math.floor(cell / columns)}`, piece].filter(Boolean).join(", ");
     const group = s("g", { role: "gridcell", tabindex: "-1", "aria-label": label, "data-cell": cell, "data-name": name }, rect, dot);
     group.addEventListener("pointerdown", (event) => this.#press(event, cell));
     group.addEventListener("pointerenter", () => this.#land(cell));

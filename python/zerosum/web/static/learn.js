@@ -4,14 +4,21 @@ import { setAddress } from "./address.js";
 import { choice, download, h, s, toast } from "./dom.js";
 import { ask, whenOpen } from "./wire.js";
 
-const PLACES = { root: [450, 44], A: [170, 180], B: [450, 180], C: [730, 180], A1: [80, 330], A2: [260, 330], B1: [450, 330], C1: [640, 330], C2: [820, 330] };
+// Centres of the boxes: from top to bottom, and from left to right where the screen is narrow.
+const TALL = { viewBox: "0 0 900 400", places: { root: [450, 44], A: [170, 180], B: [450, 180], C: [730, 180], A1: [80, 330], A2: [260, 330], B1: [450, 330], C1: [640, 330], C2: [820, 330] }, box: [124, 58], root: "you choose",
+  edge: ([x1, y1], [x2, y2]) => ({ x1, y1: y1 + 26, x2, y2: y2 - 30 }),
+  label: ([x1, y1], [x2, y2]) => ({ x: (x1 + x2) / 2 + (x2 < x1 ? -8 : 8), y: (y1 + y2) / 2 + 4, "text-anchor": x2 < x1 ? "end" : "start" }) };
+const NARROW = { viewBox: "0 0 400 436", places: { root: [44, 218], A: [190, 92], B: [190, 218], C: [190, 344], A1: [337, 50], A2: [337, 136], B1: [337, 222], C1: [337, 308], C2: [337, 394] }, box: [116, 58], root: "you",
+  edge: ([x1, y1], [x2, y2]) => ({ x1: x1 + (x1 < 60 ? 38 : 58), y1, x2: x2 - 58, y2 }),
+  label: (_, [x2, y2]) => ({ x: x2, y: y2 - 33, "text-anchor": "middle" }) };
 const PARENTS = { A: "root", B: "root", C: "root", A1: "A", A2: "A", B1: "B", C1: "C", C2: "C" };
 const PHASES = ["select", "expand", "evaluate", "back up"];
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 
 export function show(main, fields) {
   let view = null, phase = 4, timer = null, texts = null, level = Number(localStorage.getItem("level") ?? 2);
-  const tree = s("svg", { viewBox: "0 0 900 400", class: "tree", role: "img" });
+  const tree = s("svg", { class: "tree", role: "img" });
+  const isNarrow = matchMedia("(max-width: 560px)");
   const log = h("ol", { className: "log", "aria-label": "Log of simulations" });
   const table = h("div", { className: "weighing" });
   const words = h("div", { className: "words" });
@@ -98,21 +105,23 @@ export function show(main, fields) {
     const path = new Set(entry ? entry.path : []);
     slider.value = view.c;
     shownC.textContent = Number(view.c).toFixed(2);
+    const { viewBox, places: PLACES, box, root, edge, label } = isNarrow.matches ? NARROW : TALL;
+    tree.setAttribute("viewBox", viewBox);
     const shapes = [], most = Math.max(1, ...["A", "B", "C"].map((name) => number(name).N));
     for (const [name, parent] of Object.entries(PARENTS)) {
-      const [x1, y1] = PLACES[parent], [x2, y2] = PLACES[name], { N } = number(name);
+      const from = PLACES[parent], to = PLACES[name], { N } = number(name);
       const isOpen = parent === "root" || number(parent).N > 0 || (isMid && phase >= 2 && entry.expanded.includes(name));
-      shapes.push(s("line", { x1, y1: y1 + 26, x2, y2: y2 - 30, class: `edge${path.has(name) && phase >= 1 ? " lit" : ""}${isOpen ? "" : " closed"}`, "stroke-width": 1.5 + 7 * Math.sqrt(N / most) }));
-      shapes.push(s("text", { x: (x1 + x2) / 2 + (x2 < x1 ? -8 : 8), y: (y1 + y2) / 2 + 4, class: "edge-label", "text-anchor": x2 < x1 ? "end" : "start" }, `P ${known[name].P.toFixed(1)}  U ${curiosity(name).toFixed(2)}`));
+      shapes.push(s("line", { ...edge(from, to), class: `edge${path.has(name) && phase >= 1 ? " lit" : ""}${isOpen ? "" : " closed"}`, "stroke-width": 1.5 + 7 * Math.sqrt(N / most) }));
+      shapes.push(s("text", { ...label(from, to), class: "edge-label" }, `P ${known[name].P.toFixed(1)}  U ${curiosity(name).toFixed(2)}`));
     }
     for (const [name, [x, y]] of Object.entries(PLACES)) {
       const isRoot = name === "root", node = isRoot ? { N: view.steps - (isMid ? 1 : 0), Q: 0 } : number(name);
       const isClosed = !isRoot && PARENTS[name] !== "root" && number(PARENTS[name]).N === 0 && !(isMid && phase >= 2 && entry.expanded.includes(name));
       const isLeaf = entry?.leaf === name && phase === 3, isPlayed = !isRoot && played === name && view.steps > 0;
       const group = s("g", { class: `node${path.has(name) || (isRoot && entry) ? " lit" : ""}${isClosed ? " closed" : ""}${isLeaf ? " asked" : ""}${isPlayed ? " played" : ""}` });
-      const shade = isRoot || !node.N ? "" : node.Q >= 0 ? "good" : "bad";
-      group.append(s("rect", { x: x - 62, y: y - 28, width: 124, height: 58, rx: 12, class: `box ${shade}`, "fill-opacity": shade ? 0.15 + 0.6 * Math.abs(node.Q) : 1 }));
-      group.append(s("text", { x, y: y - 8, class: "name" }, isRoot ? "you choose" : name));
+      const shade = isRoot || !node.N ? "" : node.Q >= 0 ? "good" : "bad", width = isRoot && isNarrow.matches ? 76 : box[0];
+      group.append(s("rect", { x: x - width / 2, y: y - box[1] / 2 + 1, width, height: box[1], rx: 12, class: `box ${shade}`, "fill-opacity": shade ? 0.15 + 0.6 * Math.abs(node.Q) : 1 }));
+      group.append(s("text", { x, y: y - 8, class: "name" }, isRoot ? root : name));
       group.append(s("text", { x, y: y + 11, class: "numbers" }, isRoot ? `ΣN = ${node.N}` : `N ${node.N}  Q ${node.N ? signed(node.Q) : "–"}`));
       if (!isRoot) group.append(s("text", { x, y: y + 24, class: "small" }, isPlayed ? "★ would be played" : isLeaf ? `v = ${signed(scenario.values[name])}` : `v ${signed(scenario.values[name])}`));
       shapes.push(group);
@@ -165,5 +174,7 @@ export function show(main, fields) {
     view = opened;
     render();
   });
-  return stop;
+  const turn = () => { if (view) render(); };
+  isNarrow.addEventListener("change", turn);
+  return () => { stop(); isNarrow.removeEventListener("change", turn); };
 }

@@ -12,7 +12,9 @@ const PAGES = {
   learn: ["How it thinks", () => import("./learn.js"), "Lesson"],
   runs: ["Runs", () => import("./runs.js")],
   games: ["Games", () => import("./games.js")],
+  tour: ["Tour", () => import("./tour.js")],
 };
+const WITHOUT_A_TAB = ["tour"]; // other pages lead there
 
 let leave = () => {};
 let shown = "";
@@ -20,7 +22,10 @@ let shown = "";
 async function show() {
   const { page, fields } = address();
   const name = Object.hasOwn(PAGES, page) ? page : "play";
-  if (name !== page) toast(`There is no page ${page.slice(0, 40)} here: this is the first one.`);
+  if (name !== page) {
+    toast(`There is no page ${page.slice(0, 40)} here: this is the first one.`);
+    history.replaceState(null, "", `#/${name}`);
+  }
   leave();
   leave = () => {};
   forgetListeners();
@@ -34,7 +39,7 @@ async function show() {
   document.title = `${PAGES[name][0]} · zerosum`;
   try {
     const module = await PAGES[name][1]();
-    if (address().page !== page) return;
+    if (address().page !== name) return;
     leave = module.show(main, fields) ?? (() => {});
     if (shown && shown !== name) main.focus();
     shown = name;
@@ -59,7 +64,7 @@ function theme() {
   apply();
 }
 
-document.getElementById("nav").append(...Object.entries(PAGES).map(([page, [name, , short]]) => h("a", { href: `#/${page}`, "data-page": page }, short ? [h("span", { className: "long" }, name), h("span", { className: "short" }, short)] : name)));
+document.getElementById("nav").append(...Object.entries(PAGES).filter(([page]) => !WITHOUT_A_TAB.includes(page)).map(([page, [name, , short]]) => h("a", { href: `#/${page}`, "data-page": page }, short ? [h("span", { className: "long" }, name), h("span", { className: "short" }, short)] : name)));
 theme();
 addEventListener("hashchange", show);
 addEventListener("unhandledrejection", (event) => toast(event.reason?.message ?? String(event.reason)));

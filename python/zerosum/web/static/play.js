@@ -173,12 +173,15 @@ export function show(main, fields) {
   }
 
   async function share() {
+    const { address, token } = await ask("play.address");
+    // With a token the link is that of the network's computers; without one, only this computer may connect.
+    const link = token ? `${address}${location.hash}` : location.href;
     try {
-      await navigator.clipboard.writeText(location.href);
-      toast("The link is copied.");
+      await navigator.clipboard.writeText(link);
     } catch {
-      prompt("The link of this game:", location.href);
+      prompt("The link of this game:", link);
     }
+    toast(token ? "The link is copied. It holds the token: who has it may play and search on this computer." : "The link is copied. It opens on this computer only; `zerosum web --host 0.0.0.0` lets others connect.");
   }
 
   async function save() {
@@ -216,7 +219,8 @@ export function show(main, fields) {
     const control = h("input", { type: "text", value: "", placeholder: "40/5400+30, 600+5x30 …", "aria-label": "Time control", spellcheck: false });
     const controlPlace = h("label", { className: "field", hidden: true }, h("span", {}, "Time control, in seconds"), control);
     const secondPlace = h("div", { hidden: wanted.side !== "none" });
-    const strengthPlace = h("div"), opponentPlace = h("div"), problem = h("p", { className: "problem", role: "alert" });
+    let sides = ["first", "second"];
+    const sidePlace = h("div"), strengthPlace = h("div"), opponentPlace = h("div"), problem = h("p", { className: "problem", role: "alert" });
     let [name, number] = (wanted.vs ?? "").split("@");
     if (number) wanted.strength = number;
     if (wanted.seconds) wanted.strength = `${wanted.seconds}s`;
@@ -225,11 +229,13 @@ export function show(main, fields) {
     async function choose() {
       problem.textContent = "";
       try {
-        ({ opponents, ratings } = await ask("games.opponents", { game: wanted.game }));
+        ({ opponents, ratings, sides } = await ask("games.opponents", { game: wanted.game }));
       } catch (error) {
         problem.textContent = error.message;
         return;
       }
+      const side = (player) => (/^the /.test(sides[player]) ? ["first", "second"][player] : `${sides[player]}, ${["first", "second"][player]}`);
+      sidePlace.replaceChildren(choice("You play", [["0", side(0)], ["1", side(1)], ["random", "a random side"], ["both", "both sides"], ["none", "watch two computers"]], wanted.side, (value) => { wanted.side = value; secondPlace.hidden = value !== "none"; }));
       if (!opponents.some((one) => one.name === name)) name = opponents[0].name;
       opponentPlace.replaceChildren(choice("Opponent", opponents.map((one) => [one.name, one.name]), name, (value) => { name = value; strengths(); }));
       secondPlace.replaceChildren(choice("Second computer", [["", "the same"], ...opponents.map((one) => [one.name, one.name])], second, (value) => { second = value; }));
@@ -256,7 +262,7 @@ export function show(main, fields) {
         h("label", { className: "field" }, h("span", {}, "Start position"), start),
         h("label", { className: "check" }, western, " Western letters on shogi pieces")),
       opponentPlace, strengthPlace,
-      choice("You play", [["0", "first"], ["1", "second"], ["both", "both sides"], ["none", "watch two computers"]], wanted.side, (value) => { wanted.side = value; secondPlace.hidden = value !== "none"; }),
+      sidePlace,
       secondPlace,
       choice("Clock", CLOCKS, CLOCKS.some(([name]) => name === wanted.clock) ? wanted.clock : "", (value) => { wanted.clock = value; controlPlace.hidden = value !== "other"; }),
       controlPlace,
@@ -272,7 +278,8 @@ export function show(main, fields) {
         if (kindOf(who) === "depth") return `${who}@${kindOf(name) === "depth" ? wanted.strength : 3}`;
         return /^\d{2,}$/.test(wanted.strength) ? `${who}@${wanted.strength}` : who;
       };
-      const message = { game: wanted.game, side: wanted.side, clock: wanted.clock === "other" ? control.value.trim() : wanted.clock ?? "", start: start.value.trim(), western: western.checked, vs: word(name) };
+      const side = wanted.side === "random" ? String(Math.floor(2 * Math.random())) : wanted.side;
+      const message = { game: wanted.game, side, clock: wanted.clock === "other" ? control.value.trim() : wanted.clock ?? "", start: start.value.trim(), western: western.checked, vs: word(name) };
       if (wanted.side === "none" && second) message.vs2 = word(second);
       if (kindOf(name) === "network" || kindOf(name) === "search") {
         if (wanted.strength === "rating") message.rating = Number(rating.value);

@@ -14,7 +14,7 @@ export function show(main, fields) {
   const list = h("div", { className: "run-list" }), curves = h("div", { className: "curves" }), facts = h("div"), openings = h("div", { className: "curves" }), games = h("section", { className: "panel run-games" });
   let mayTrain = false, isLeft = false, drawn = "", newestOf = null;
   const starter = h("div");
-  main.append(h("h1", {}, "Runs"), list, starter, facts, curves, openings, games);
+  main.append(h("h1", {}, "Runs"), h("p", {}, h("a", { href: "#/tour" }, "Take the tour"), ": learn Connect Four here in two minutes, and see what was learned when."), list, starter, facts, curves, openings, games);
 
   async function train(what, fields_) {
     try {

@@ -2,7 +2,8 @@
 
 import { setAddress } from "./address.js";
 import { Board } from "./board.js";
-import { choice, drawing, h, percent, s, toast } from "./dom.js";
+import { choice, drawing, h, percent, toast } from "./dom.js";
+import { Changes, TreeView } from "./tree.js";
 import { ask, on, whenOpen } from "./wire.js";
 
 const TARGETS = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000];
@@ -11,7 +12,8 @@ const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2
 export function show(main, fields) {
   let view = null, link = { game: "connect4", moves: "", vs: "", start: "" }, opponents = [], games = [], timer = null;
   const board = new Board((action) => go(action), "Position that is searched");
-  const tree = s("svg", { class: "growth", role: "img" });
+  const tree = new TreeView();
+  const changes = new Changes();
   const says = h("p", { className: "says", role: "status", "aria-live": "polite" });
   const log = h("ol", { className: "log", "aria-label": "Log of simulations" });
   const weighing = h("div", { className: "weighing" });
@@ -36,7 +38,7 @@ export function show(main, fields) {
       h("section", { className: "panel" },
         h("div", { className: "row controls" }, button("Phase", "Show the next phase", () => act("growth.phase"), "main"), button("Step", "One simulation", () => act("growth.step", { number: 1 })), button("×10", "Ten simulations", () => act("growth.step", { number: 10 })), button("×100", "A hundred simulations", () => act("growth.step", { number: 100 })), button("×1000", "A thousand simulations", () => act("growth.step", { number: 1000 })), button("×10⁴", "Ten thousand simulations", () => act("growth.step", { number: 10000 })), running, button("Back", "Back by one simulation", () => rewind(view.simulations - (isUnderWay() ? 0 : 1))), button("Reset", "Begin a new tree", () => act("growth.reset"))),
         h("div", { className: "row sliders" }, c.element, fpu.element, noise.element, h("label", {}, "Simulations ", target, shownTarget), h("label", {}, "Speed ", speed), h("label", { className: "check" }, phases, " run phase by phase")),
-        says, h("div", { className: "scroll" }, tree), weighing),
+        says, tree.element, weighing),
       h("section", { className: "panel" }, h("h2", {}, "The most visited positions"), h("p", { className: "dim" }, "As figure 4 of the AlphaZero paper shows them: the value as a winning percentage of the player to move at the root, the border as wide as the visits."), h("div", { className: "row moment-buttons" }), figure),
       h("section", { className: "panel" }, h("h2", {}, "Log"), h("p", { className: "dim" }, "Choose a line to go back to it."), log)));
 
@@ -52,6 +54,7 @@ export function show(main, fields) {
       link = { ...link, ...more };
       const answer = await ask("growth.open", link);
       link = answer.link;
+      tree.begin();
       setAddress("search", link);
       board.mover = answer.mover;
       board.show(answer.board, answer.moves, {});
@@ -63,7 +66,7 @@ export function show(main, fields) {
       choosers.replaceChildren(
         choice("Game", names, link.game, (game) => open({ game, moves: "", vs: "", start: "" })),
         choice("Who evaluates", opponents.map((one) => [one.name, one.name]), link.vs || opponents[0].name, (vs) => open({ vs })),
-        h("div", { className: "row" }, h("button", { type: "button", disabled: !link.moves, onclick: () => open({ moves: link.moves.split(" ").slice(0, -1).join(" ") }) }, "Take the last move back"), h("span", { className: "dim" }, link.moves)));
+        h("div", { className: "row" }, h("button", { type: "button", disabled: !link.moves, onclick: () => open({ moves: link.moves.split(" ").slice(0, -1).join(" ") }) }, "Take the last move back"), h("span", { className: "dim line-so-far" }, answer.line)));
       answerMoves = answer.moves;
       render(answer);
     } catch (error) { toast(error.message); }
@@ -93,15 +96,20 @@ export function show(main, fields) {
   }
 
   function render(answer) {
-    view = answer;
+    const merged = changes.merge(answer);
+    if (!merged) { // an answer was lost on the way
+      ask("growth.whole").then(render).catch((error) => toast(error.message));
+      return;
+    }
+    view = merged;
     c.set(view.settings.c);
     fpu.set(view.settings.fpu);
     noise.set(view.settings.noise);
     const entry = view.log.at(-1);
     says.textContent = entry ? `Simulation ${entry.number}${isUnderWay() ? `, ${entry.phase}` : ""}: ${phaseSays(entry)}` : `${view.by} has looked at the position, and nothing was searched yet.`;
-    drawTree();
+    tree.show(view);
     board.mark({ arrows: view.arrows.map(([cells, share], index) => [cells, share, index ? "other" : "best"]) });
-    weighing.replaceChildren(...(entry ? entry.steps.slice(0, 3).map((step, depth) => h("table", {}, h("caption", {}, depth ? `after ${entry.path.slice(0, depth).join(" ")}` : "at the root", step.more ? `, and ${step.more} more` : ""), h("thead", {}, h("tr", {}, ["", "N", "P", "Q", "U", "Q + U"].map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, step.choices.map((one) => h("tr", { className: one.move === step.chosen ? "lit" : "" }, h("th", { scope: "row" }, one.move), h("td", {}, one.visits), h("td", {}, percent(one.prior, 1)), h("td", {}, signed(one.q)), h("td", {}, one.u.toFixed(2)), h("td", {}, signed(one.q + one.u))))))) : []));
+    weighing.replaceChildren(...(entry ? view.steps.map((step, depth) => h("table", {}, h("caption", {}, depth ? `after ${entry.path.slice(0, depth).join(" ")}` : "at the root", step.more ? `, and ${step.more} more` : ""), h("thead", {}, h("tr", {}, ["", "N", "P", "Q", "U", "Q + U"].map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, step.choices.map((one) => h("tr", { className: one.move === step.chosen ? "lit" : "" }, h("th", { scope: "row" }, one.move), h("td", {}, one.visits), h("td", {}, percent(one.prior, 1)), h("td", {}, signed(one.q)), h("td", {}, one.u.toFixed(2)), h("td", {}, signed(one.q + one.u))))))) : []));
     log.replaceChildren(...[...view.log].reverse().map((one) => h("li", {}, h("button", { type: "button", onclick: () => rewind(one.number), "aria-label": `Go back to simulation ${one.number}` }, h("b", {}, one.number), ` ${one.path.join(" → ")} `, one.value === null ? "" : h("span", { className: one.value < 0 ? "bad" : "good" }, signed(one.value)), h("span", { className: "dim" }, one.over ? " the end of the game" : "")))));
     main.querySelector(".moment-buttons").replaceChildren(h("button", { type: "button", onclick: () => moment(0) }, "Now"), ...view.moments.map((number) => h("button", { type: "button", onclick: () => moment(number) }, `After ${number.toLocaleString()}`)));
   }
@@ -130,45 +138,10 @@ export function show(main, fields) {
     } catch (error) { toast(error.message); }
   }
 
-  function drawTree() {
-    const boxes = [], lines = [], labels = [], wide = 124, high = 34, gap = 12, level = 116;
-    let next = 0;
-    const most = Math.max(1, ...view.tree.children.map((node) => node.N));
-    function place(node, depth, label) {
-      const y = 24 + depth * level;
-      let x;
-      const isEnd = Boolean(node.phase), isNew = isEnd && node.phase === "select";
-      const inside = node.children.filter((child, index) => child.N > 0 || depth === 0 || index === 0 || child.lit || isEnd);
-      if (inside.length) {
-        const centres = inside.map((child) => place(child, depth + 1, child.move));
-        x = (centres[0] + centres.at(-1)) / 2;
-        inside.forEach((child, index) => {
-          lines.push(s("line", { x1: x, y1: y + high / 2, x2: centres[index], y2: y + level - high / 2 - 33, class: `edge${child.lit ? " lit" : ""}`, "stroke-width": 1 + 7 * Math.sqrt(child.N / most) }));
-          const label = (above, text) => s("text", { x: centres[index], y: y + level - high / 2 - above, class: "edge-label", "text-anchor": "middle" }, text);
-          labels.push(label(21, `N ${child.N}  Q ${signed(child.Q)}`), label(6, `P ${percent(child.P)}  U ${child.U.toFixed(2)}`));
-        });
-      } else {
-        x = next + wide / 2 + gap;
-        next += wide + gap;
-      }
-      const more = node.more + node.children.length - inside.length;
-      if (more) labels.push(s("text", { x: x + 6, y: y + high / 2 + 15, class: "edge-label more" }, s("title", {}, `${more} more ${more === 1 ? "move is" : "moves are"} not drawn`), `${more} more`));
-      const shade = depth === 0 || !node.N ? "" : node.Q >= 0 ? "good" : "bad";
-      const text = depth ? `${label}${isEnd && node.v !== null ? `  v ${signed(node.v)}` : ""}` : `${label}  N ${node.N}`;
-      boxes.push(s("g", { class: `node${node.lit && view.log.length ? " lit" : ""}${isNew ? " closed" : ""}${isEnd && node.phase !== "select" ? " asked" : ""}${depth === 1 && node.move === view.played ? " played" : ""}` },
-        s("rect", { x: x - wide / 2, y: y - high / 2, width: wide, height: high, rx: 9, class: `box ${shade}`, "fill-opacity": shade ? 0.12 + 0.6 * Math.abs(node.Q) : 1 }),
-        s("text", { x, y: y + 5, class: "name" }, text)));
-      return x;
-    }
-    place(view.tree, 0, "root");
-    const width = Math.max(next + gap, 300);
-    tree.setAttribute("viewBox", `0 0 ${width} ${24 + 3 * level + high}`);
-    tree.style.minWidth = `${Math.min(width * 0.6, 1100)}px`;
-    tree.replaceChildren(s("title", {}, `Tree after ${view.simulations} simulations; ${view.played ?? "nothing"} would be played`), ...lines, ...labels, ...boxes);
-  }
-
   on("growth", (answer) => { if (view) render(answer); });
   on("trouble", ({ says: said }) => toast(said));
   whenOpen(async (isAgain) => open(isAgain ? {} : Object.fromEntries(fields)));
-  return stop;
+  const resized = () => { if (view) tree.show(view); };
+  addEventListener("resize", resized);
+  return () => { stop(); removeEventListener("resize", resized); };
 }

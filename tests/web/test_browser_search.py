@@ -1,0 +1,131 @@
+"""A watched search in the browser: the tree is read in full size, moved, zoomed and folded, and follows the program."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from web_for_tests import PHONE, Open, says
+
+SCALE = "document.querySelector('.growth').clientWidth / document.querySelector('.growth').viewBox.baseVal.width"
+COUNTED = """(() => {
+    const receive = Object.getOwnPropertyDescriptor(WebSocket.prototype, "onmessage");
+    globalThis.received = [];
+    Object.defineProperty(WebSocket.prototype, "onmessage", {
+        ...receive,
+        set(listener) {
+            receive.set.call(this, (event) => {
+                globalThis.received.push(event.data.length);
+                if (globalThis.lose?.(event.data)) return;
+                listener(event);
+            });
+        },
+    });
+})()"""
+
+
+def searched(page: Any, number: int = 1000) -> None:
+    says(page, "nothing was searched yet")
+    page.get_by_role("button", name="A thousand simulations").click()
+    says(page, f"Simulation {number}:")
+
+
+def letters(page: Any) -> float:
+    """The height of the smallest letters of the tree in pixels."""
+    size = page.evaluate(
+        """() => Math.min(...[...document.querySelectorAll('.growth text')]
+            .map((one) => parseFloat(getComputedStyle(one).fontSize)))"""
+    )
+    return float(size * page.evaluate(SCALE))
+
+
+@pytest.mark.parametrize("size", [{"width": 1280, "height": 800}, PHONE], ids=["desktop", "phone"])
+def test_a_tree_of_a_thousand_simulations_is_read_zoomed_and_moved(visit: Open, size: dict[str, int]) -> None:
+    page = visit("#/search?game=connect4&vs=rollouts", size=size)
+    searched(page)
+    assert letters(page) >= 12
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    page.get_by_role("button", name="Show the whole tree").click()
+    whole = page.evaluate(SCALE)
+    outside = page.evaluate(
+        """() => { const all = document.querySelector('.growth').getBoundingClientRect();
+            return [...document.querySelectorAll('.growth .node')].map((one) => one.getBoundingClientRect())
+                .filter((one) => one.left < all.left - 1 || one.right > all.right + 1).length; }"""
+    )
+    assert outside == 0
+    page.get_by_role("button", name="Zoom in").click()
+    assert page.evaluate(SCALE) == pytest.approx(min(1.25 * whole, 4), rel=0.01)
+    page.get_by_role("button", name="Letters in their full size").click()
+    assert page.evaluate(SCALE) == pytest.approx(1, rel=0.01)
+    tree = page.locator(".growth")
+    tree.scroll_into_view_if_needed()
+    box, root = tree.bounding_box(), page.locator('.growth .node[data-node=""]')
+    before = root.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 200)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 80, box["y"] + 230, steps=5)
+    page.mouse.up()
+    after = root.bounding_box()
+    assert (after["x"] - before["x"], after["y"] - before["y"]) == pytest.approx((60, 30), abs=8)
+    page.get_by_role("button", name="Step", exact=True).click()
+    says(page, "Simulation 1001:")
+    assert root.bounding_box()["x"] == pytest.approx(after["x"], abs=70), "the place stays while the tree grows"
+    tree.scroll_into_view_if_needed()
+    box = tree.bounding_box()
+    page.mouse.move(box["x"] + 100, box["y"] + 100)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -200)
+    page.keyboard.up("Control")
+    page.wait_for_function(f"() => {SCALE} > 1.3")
+
+
+def test_small_branches_are_folded_and_unfold_by_click_and_key(visit: Open) -> None:
+    page = visit("#/search?game=chess&vs=rollouts", size={"width": 1280, "height": 800})
+    searched(page)
+    folded = page.locator('.growth [aria-expanded="false"]')
+    open_ = page.locator('.growth [aria-expanded="true"]')
+    assert folded.count() + open_.count() >= 4
+    name = (open_ if open_.count() else folded).first.get_attribute("data-node")
+    node = page.locator(f'.growth .node[data-node="{name}"]')
+    below = page.locator(f'.growth .node[data-node^="{name}."]')
+    was_open, count = node.get_attribute("aria-expanded") == "true", below.count()
+    assert (count > 0) == was_open
+    node.focus()
+    page.keyboard.press("Enter")
+    assert node.get_attribute("aria-expanded") == str(not was_open).lower() and (below.count() > 0) != was_open
+    assert page.evaluate("document.activeElement.dataset.node") == name, "the focus stays"
+    node.click()
+    assert below.count() == count
+
+
+def test_the_page_gets_changes_alone_and_notices_a_lost_one(visit: Open) -> None:
+    page = visit("#/search?game=connect4&vs=rollouts", script=COUNTED)
+    searched(page)
+    page.evaluate("received.length = 0")
+    for number in range(1001, 1006):
+        page.get_by_role("button", name="Step", exact=True).click()
+        says(page, f"Simulation {number}:")
+    sizes = page.evaluate("received")
+    assert len(sizes) == 5 and max(sizes) < 12_000
+    page.evaluate(
+        """() => { globalThis.lose = (data) => {
+            if (!data.includes('"event":"growth"') || globalThis.isLost) return false;
+            globalThis.isLost = true;
+            globalThis.after = received.length + 3;
+            return true;
+        }; }"""
+    )
+    page.get_by_role("button", name="Ten thousand simulations").click()
+    page.wait_for_function("() => globalThis.isLost && received.length >= globalThis.after")
+    page.get_by_role("button", name="Step", exact=True).click()
+    page.wait_for_timeout(500)
+    done = int(re.match(r"Simulation (\d+):", page.locator(".says").inner_text())[1])
+    assert done > 1006
+    total = page.evaluate(
+        """() => [...document.querySelectorAll('.growth .edge-label')].map((one) => /^N (\\d+)/.exec(one.textContent))
+            .filter(Boolean).map((one) => Number(one[1])).sort((a, b) => b - a)[0]"""
+    )
+    root = page.locator('.growth .node[data-node=""] .name').text_content()
+    assert root == f"root  N {done + 1}" and done > total > done / 7, "numbers are those of the newest answer"
