@@ -149,7 +149,7 @@ with connected("local") as connection:
 @pytest.mark.skipif(os.name == "nt", reason="POSIX only: Ray's clusters on Windows are experimental")
 def test_learners_on_one_and_two_actors_learn_what_one_device_learns() -> None:
     """A separate process, because Ray's processes belong to the one that starts them."""
-    paths = [os.path.join(os.path.dirname(__file__), "..", room) for room in ("", "data_parallel")]
+    paths = [os.path.join(os.path.dirname(__file__), "..", room) for room in ("", "learner/parallel")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*paths, *sys.path])}
     done = subprocess.run(
         [sys.executable, "-c", TWO_ACTORS], capture_output=True, text=True, check=False, env=environment

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from contextlib import closing
 
 import pytest
 
@@ -14,6 +15,8 @@ from zerosum.arena import play_match
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.contest.mover import EngineLimits
 from zerosum.games import make
+from zerosum.games.random_play import random_lines, state_of
+from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.contestant import ProgramContestant, alpha_beta
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.engine import Engine
@@ -46,6 +49,20 @@ def test_equal_nodes_give_equal_answers_within_the_limit(player: Player) -> None
     assert answers[0].stop_reason == "simulations" and answers[0].num_visits <= 4001
     assert answers[0].lines[0].actions == answers[1].lines[0].actions
     assert answers[0].value == answers[1].value
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_values_of_an_untrained_network_do_not_multiply_positions(seed: int) -> None:
+    """Quiescence below one move of shogi had 42,842,193 positions."""
+    game = make("shogi(history=1)")
+    program = DeepeningProgram("untrained", UpdatableEvaluator(random_updatable(game, seed=seed), game), game)
+    with closing(program.open(game)) as mover:
+        for line in random_lines(game, num=40, seed=3):
+            state = state_of(game, line)
+            mover.new_game(0)
+            answer = mover.think("", line, EngineLimits(nodes=500)).answer
+            assert answer is not None and answer.nodes is not None
+            assert answer.nodes <= max(500, 50 * len(game.legal_actions(state))) + 1
 
 
 def test_a_hanging_queen_is_taken(player: Player) -> None:

@@ -102,8 +102,12 @@ def test_outputs_are_those_of_katago(katago: KataGo, size: int, rules: str) -> N
             for name in ("whiteWin", "whiteLoss", "noResult"):
                 assert mine.numbers[name] == pytest.approx(theirs.numbers[name], abs=1e-4), (ply, name)
             assert mine.numbers["whiteLead"] == pytest.approx(theirs.numbers["whiteLead"], abs=0.01), ply
-            np.testing.assert_array_equal(np.isnan(mine.policy), np.isnan(theirs.policy), err_msg=f"ply {ply}")
-            np.testing.assert_allclose(mine.policy, theirs.policy, atol=1e-3, err_msg=f"policy, ply {ply}")
+            is_legal = ~np.isnan(theirs.policy)
+            assert not np.isnan(mine.policy[is_legal]).any(), f"ply {ply}"
+            # KataGo never allows the suicide of a single stone, which only situational superko leaves legal here.
+            assert rules == "new-zealand" or np.isnan(mine.policy[~is_legal]).all(), f"ply {ply}"
+            policy = mine.policy[is_legal] / mine.policy[is_legal].sum()
+            np.testing.assert_allclose(policy, theirs.policy[is_legal], atol=1e-3, err_msg=f"policy, ply {ply}")
             np.testing.assert_allclose(mine.ownership, theirs.ownership, atol=1e-3, err_msg=f"owners, ply {ply}")
             num_asked += 1
         points = np.flatnonzero(~np.isnan(theirs.policy[:-1]))

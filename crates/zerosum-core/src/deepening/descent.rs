@@ -29,10 +29,9 @@ const FULL_MOVES: usize = 3;
 /// The largest depth at which futile nodes and moves are cut off, and the margin a ply in centipawns.
 const FUTILITY_DEPTH: i32 = 6;
 const FUTILITY_MARGIN: i32 = 90;
-/// Longest quiescence search, and the plies of it in which a check is answered by all moves; later the side in check may stop,
-/// too. Without a limit, shogi's promotions, checks and drops go on for half a million positions below one move.
-const QUIESCENCE_PLIES: usize = 12;
-const EVASION_PLIES: usize = 4;
+/// Most positions of one quiescence search. Without a limit, shogi's promotions, checks and drops go on for millions of positions
+/// below one move, where values are those of an untrained network.
+const QUIESCENCE_NODES: u32 = 500;
 /// What a capture may gain besides the piece in the quiescence search, in centipawns.
 const DELTA: i32 = 200;
 
@@ -98,6 +97,8 @@ pub struct Descent<'a, G: Game> {
     best_lines: Vec<Vec<Action>>,
     clock: Clock<'a>,
     is_stopped: bool,
+    /// Positions that the present quiescence search may still look below.
+    quiescence_left: u32,
 }
 
 impl<'a, G: Game> Descent<'a, G> {
@@ -125,6 +126,7 @@ impl<'a, G: Game> Descent<'a, G> {
             best_lines: vec![Vec::new(); MAX_HEIGHT + 2],
             clock,
             is_stopped: false,
+            quiescence_left: 0,
         }
     }
 
@@ -261,7 +263,8 @@ impl<'a, G: Game> Descent<'a, G> {
         }
         if depth <= 0 {
             return if self.parts.quiescence && self.game.has_tactics() {
-                self.quiescence(height, height, alpha, beta)
+                self.quiescence_left = QUIESCENCE_NODES;
+                self.quiescence(height, alpha, beta)
             } else {
                 self.evaluated(height)
             };
@@ -371,13 +374,14 @@ impl<'a, G: Game> Descent<'a, G> {
     }
 
     /// The value if only tactical moves are made from here on, each side may stop, and checks are answered by all moves.
-    /// It began at the height `begun`.
-    fn quiescence(&mut self, height: usize, begun: usize, mut alpha: i32, beta: i32) -> Value {
-        if height >= MAX_HEIGHT || height - begun >= QUIESCENCE_PLIES {
+    /// Once it has had its share of positions, every position is worth its evaluation.
+    fn quiescence(&mut self, height: usize, mut alpha: i32, beta: i32) -> Value {
+        if height >= MAX_HEIGHT || self.quiescence_left == 0 {
             return self.evaluated(height);
         }
+        self.quiescence_left -= 1;
         let mover = self.mover(height);
-        let is_check = height - begun < EVASION_PLIES && self.game.is_check(&self.line[height].state);
+        let is_check = self.game.is_check(&self.line[height].state);
         let (mut best, mut is_historical) = (-INFINITY, false);
         if !is_check {
             best = self.evaluated(height).of_mover;
@@ -405,9 +409,9 @@ impl<'a, G: Game> Descent<'a, G> {
             position.play(self.game, candidate.action);
             let value = match self.enter(position, height + 1, mover) {
                 Some(end) => end,
-                None if self.mover(height + 1) == mover => self.quiescence(height + 1, begun, alpha, beta),
+                None if self.mover(height + 1) == mover => self.quiescence(height + 1, alpha, beta),
                 None => {
-                    let value = self.quiescence(height + 1, begun, -beta, -alpha);
+                    let value = self.quiescence(height + 1, -beta, -alpha);
                     Value { of_mover: -value.of_mover, ..value }
                 }
             };
