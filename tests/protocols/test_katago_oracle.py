@@ -119,4 +119,4 @@ def test_outputs_are_those_of_katago(katago: KataGo, size: int, rules: str) -> N
         assert katago.ask(move).startswith("="), move
         if not ours.send(move).startswith("="):
             break  # the end of our game, such as its limit of plies
-    assert num_asked >= 4
+    assert num_asked >= 3  # a game on a small board may end before the last plies
