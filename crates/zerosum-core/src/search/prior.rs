@@ -1,5 +1,8 @@
 //! Priors: the softmax of the legal logits, and the 16 bits in which the tree keeps them below the root.
 
+// The functions of the softmax are compiled once for each width of vectors, inside of their caller.
+#![allow(clippy::inline_always)]
+
 use crate::game::Action;
 
 /// Softmax over one position's legal logits times `sharpness`, 1 / temperature. Computed in f64 so that any faithful implementation rounds to the same f32;
