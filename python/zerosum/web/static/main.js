@@ -18,8 +18,10 @@ const WITHOUT_A_TAB = ["tour"]; // other pages lead there
 
 let leave = () => {};
 let shown = "";
+let latest = 0; // number of the latest call of `show`: an earlier one that still waits for its module shows nothing
 
 async function show() {
+  const turn = ++latest;
   const { page, fields } = address();
   const name = Object.hasOwn(PAGES, page) ? page : "play";
   if (name !== page) {
@@ -39,7 +41,7 @@ async function show() {
   document.title = `${PAGES[name][0]} · zerosum`;
   try {
     const module = await PAGES[name][1]();
-    if (address().page !== name) return;
+    if (turn !== latest) return;
     leave = module.show(main, fields) ?? (() => {});
     if (shown && shown !== name) main.focus();
     shown = name;
