@@ -95,8 +95,8 @@ def test_several_lines_are_different_and_in_order(player: Player) -> None:
 def test_a_search_ends_by_depth_time_and_stop(player: Player) -> None:
     assert analysed(player, Task(depth=4))[1].depth == 4
     began = time.monotonic()
-    reports, found = analysed(player, Task(seconds=0.3))
-    assert found.stop_reason == "time" and time.monotonic() - began < 5 and reports
+    reports, found = analysed(player, Task(seconds=2.0))  # long enough for a report on a busy machine
+    assert found.stop_reason == "time" and time.monotonic() - began < 30 and reports
     assert analysed(player, Task(is_endless=True))[1].stop_reason == "stopped"
     only = player.game.legal_actions(player.game.initial_state())[3]
     assert analysed(player, Task(depth=3, allowed=(only,)))[1].chosen[0] == only
