@@ -70,18 +70,23 @@ class MatchResult:
         return sum(len(game.actions) for game in self.games) / len(self.games) if self.games else math.nan
 
     @property
-    def pair_score(self) -> PairScore:
-        """The results as `fit_ratings` takes them; repeated pairs do not add to the number of games."""
-        score = PairScore.of_results(self.first, self.second, (game.result for game in self.games))
-        return score.weighted(self.statistics.counts.information)
-
-    @property
-    def statistics(self) -> MatchStatistics:
-        """Statistics of the results by complete pairs; a result above 0 is a win."""
+    def counts(self) -> MatchCounts:
+        """Counts of the games and of their pairs; a result above 0 is a win."""
         counter = PairCounter()
         for even, odd in zip(self.games[::2], self.games[1::2], strict=True):
             counter.add(even, odd)
-        return match_statistics(counter.counts, sprt=self.sprt)
+        return counter.counts
+
+    @property
+    def pair_score(self) -> PairScore:
+        """The results as `fit_ratings` takes them; repeated pairs do not add to the number of games."""
+        score = PairScore.of_results(self.first, self.second, (game.result for game in self.games))
+        return score.weighted(self.counts.information)
+
+    @property
+    def statistics(self) -> MatchStatistics:
+        """Statistics of the results by complete pairs."""
+        return match_statistics(self.counts, sprt=self.sprt)
 
     def num_failures(self, ending: str) -> tuple[int, int]:
         """Number of games that first and second lost by this fault, one of `FAILURES`."""

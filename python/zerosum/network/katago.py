@@ -15,12 +15,9 @@ Not read: the optimistic policy (version 12 on), the variance of the time left a
 from __future__ import annotations
 
 import dataclasses
-import gzip
 import hashlib
-import io
 import math
 import re
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.base.errors import DataError, GameError, shown
-from zerosum.base.files import read_bytes
 from zerosum.games import Rules, make
 from zerosum.network.description import Checkpoint, CheckpointInfo
 from zerosum.network.katago_config import Block, KatagoConfig
+from zerosum.network.packed_file import read_packed
 
 SUFFIX = ".bin.gz"
 GAME = "go(planes=katago)"
@@ -45,9 +42,6 @@ NUM_PLANES, NUM_NUMBERS = 22, 19
 SEARCH = {"c_init": 1.0, "c_base": 500.0, "c_factor": 0.45, "unvisited_reduction": 0.2}
 """The settings with which KataGo 1.18 searches, by the names of `SearchConfig`, as far as our search has them."""
 
-_MOST_BYTES = 1 << 30
-_MOST_UNPACKED = 8
-"""Largest size of the unpacked file as a multiple of the packed one: weights hardly shrink (about 1.1 times)."""
 _MOST_WORD = 128
 _MOST_FILTERS, _MOST_BLOCKS, _MOST_KERNEL = 1 << 14, 1000, 19
 _SUPERKO, _TERRITORY = NUM_PLANES + 6, NUM_PLANES + 9
@@ -81,7 +75,7 @@ def read_katago(path: Path, game: Rules | None = None) -> Checkpoint:
         DataError: the file cannot be read, is damaged or has a version that is not read, or the board is larger than
             19x19; the message names it.
     """
-    content = _content(path)
+    content = read_packed(path)
     try:
         return _network(_Words(content), katago_game(game), hashlib.sha256(content).hexdigest())
     except _UnreadableError as error:
@@ -104,25 +98,6 @@ def katago_game(game: Rules | None = None) -> Rules:
 
 class _UnreadableError(Exception):
     """What is wrong with a file, without its path and without a full stop."""
-
-
-def _content(path: Path) -> bytes:
-    """The unpacked file. What it unpacks to is bounded by its size."""
-    try:
-        packed = read_bytes(path, most_bytes=_MOST_BYTES)
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-    most = _MOST_UNPACKED * len(packed) + 1024
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
-            content = file.read(most + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} is damaged: its gzip data end early or are changed. Copy it again.") from error
-    if len(content) > most:
-        raise DataError(
-            f"{path} unpacks to more than {_MOST_UNPACKED} times its {len(packed):,} bytes, which no network does."
-        )
-    return content
 
 
 class _Words:

@@ -12,16 +12,11 @@ KataGo's means, and its multiples of them that depend on the board's size, into 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, TypeVar
 
 from zerosum.network.config import NetworkShape
 from zerosum.network.heads import OWNERSHIP, POLICY, Head
 from zerosum.network.katago_config import SCORE, Block, KatagoConfig
-
-if TYPE_CHECKING:
-    from zerosum.network.layers import Layers
-
-NodeT = TypeVar("NodeT")
+from zerosum.network.layer_protocol import Layers, NodeT
 
 LAYERS_OF_PLANES = ("stem", "value_rules")
 """The layers whose inputs are the planes."""

@@ -13,10 +13,7 @@ output of the moves left is not used. Attention networks and canonical inputs ar
 from __future__ import annotations
 
 import dataclasses
-import gzip
 import hashlib
-import io
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.base.files import read_bytes
 from zerosum.games import make
 from zerosum.network.config import NetworkConfig
 from zerosum.network.description import Checkpoint, CheckpointInfo
+from zerosum.network.packed_file import read_packed
 from zerosum.network.weights import NORM_EPSILON
 
 SUFFIXES = (".pb.gz", ".pb")
@@ -44,9 +41,6 @@ SEARCH = {
 """The settings with which Lc0 0.32 searches, by the names of `SearchConfig`."""
 
 _MAGIC = 0x1C0
-_MOST_BYTES = 1 << 30
-_MOST_UNPACKED = 8
-"""Largest size of the unpacked file as a multiple of the packed one: weights hardly shrink (about 1.1 times)."""
 _SIDE, _NUM_PLANES, _NUM_MOVE_PLANES = 8, 112, 73
 _NUM_DENSE_MOVES = 1858
 
@@ -85,7 +79,7 @@ def read_lc0(path: Path) -> Checkpoint:
     Raises:
         DataError: the file cannot be read, is damaged, or has a format that is not read; the message names it.
     """
-    content = _content(path)
+    content = read_packed(path, may_be_plain=True)
     try:
         return _network(_Message(content), hashlib.sha256(content).hexdigest())
     except _UnreadableError as error:
@@ -96,27 +90,6 @@ def read_lc0(path: Path) -> Checkpoint:
 
 class _UnreadableError(Exception):
     """What is wrong with a file, without its path and without a full stop."""
-
-
-def _content(path: Path) -> bytes:
-    """The unpacked file. What it unpacks to is bounded by its size."""
-    try:
-        packed = read_bytes(path, most_bytes=_MOST_BYTES)
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-    if not packed.startswith(b"\x1f\x8b"):
-        return packed
-    most = _MOST_UNPACKED * len(packed) + 1024
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
-            content = file.read(most + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} is damaged: its gzip data end early or are changed. Copy it again.") from error
-    if len(content) > most:
-        raise DataError(
-            f"{path} unpacks to more than {_MOST_UNPACKED} times its {len(packed):,} bytes, which no network does."
-        )
-    return content
 
 
 class _Message:

@@ -16,12 +16,11 @@ than squares (a column to drop a disc into), a linear layer learns what each mov
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic
 
 from zerosum.network.config import NetworkConfig, NetworkShape
-from zerosum.network.layers import Layers, connect_blocks, connect_heads
-
-NodeT = TypeVar("NodeT")
+from zerosum.network.layer_protocol import Layers, NodeT
+from zerosum.network.layers import connect_blocks, connect_heads
 
 
 def num_move_planes(shape: NetworkShape) -> int:

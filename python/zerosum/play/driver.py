@@ -186,7 +186,9 @@ class SearchDriver:
         elif self._task.num_visits is None:
             return
         num_nodes = min(self._config.proof_nodes * num_leaves - self._proof_nodes, LAST_NODES)
-        while num_nodes > 0 and not self._is_stopped() and not self._is_late() and not self._is_enough():
+        while num_nodes > 0 and not self._is_stopped() and not self._is_late():
+            if self._reason_enough(self._search.root(0)):
+                return
             part = min(num_nodes, LAST_PART)
             self._search.prove(0, part, max_edges=EDGES_PER_NODE * part)
             self._proof_nodes += part
@@ -196,17 +198,16 @@ class SearchDriver:
         task = self._task
         return task.seconds is not None and not task.is_endless and self._clock() - self._started >= task.seconds
 
-    def _is_enough(self) -> bool:
-        task, root = self._task, self._search.root(0)
+    def _reason_enough(self, root: Root) -> str | None:
+        task = self._task
         if task.is_enough is None or task.is_endless or root.num_simulations == 0:
-            return False
-        return task.is_enough(root, self._clock() - self._started) is not None
+            return None
+        return task.is_enough(root, self._clock() - self._started)
 
     def _is_over(self) -> bool:
         """Whether to end the search; also reports, and sets the moves to search first."""
         self._prove()
         task, now = self._task, self._clock()
-        elapsed = now - self._started
         stop_reason = "stopped" if self._is_stopped() else "time" if self._is_late() else ""
         has_limits = not stop_reason and not task.is_endless
         is_due = self._on_report is not None and now - self._reported >= self._report_seconds
@@ -219,8 +220,7 @@ class SearchDriver:
         if root.num_simulations == 0:
             return False
         if has_limits:
-            reason = None if task.is_enough is None else task.is_enough(root, elapsed)
-            stop_reason = reason or ("depth" if self._is_deep() else "")
+            stop_reason = self._reason_enough(root) or ("depth" if self._is_deep() else "")
         self._stop_reason = stop_reason
         if stop_reason:
             return True
