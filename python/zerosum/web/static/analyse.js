@@ -65,8 +65,9 @@ export function show(main, fields) {
         file));
   const button = (label, title, onclick) =>
     h("button", {type: "button", title, "aria-label": /[a-z]/i.test(label) ? null : title, onclick}, label);
+  const heading = h("h1", {className: "unseen"}, "Analyse");
   main.append(
-    h("section", {className: "stage"}, board.whole, h("div", {className: "panel wide"}, graph, progress, comment)),
+    heading, h("section", {className: "stage"}, board.whole, h("div", {className: "panel wide"}, graph, progress, comment)),
     h("section", {className: "side"}, opener, faults, chooser, headers,
       h("div", {className: "panel"}, says, unlearned, controls, lines, captions, other),
       h("div", {className: "panel list"}, list, variation,
@@ -157,6 +158,7 @@ export function show(main, fields) {
     view = answer;
     for (const node of view.tree) tree[node.at] = node;
     view.tree = [];
+    heading.textContent = `Analyse ${view.game}`;
     board.mover = view.mover;
     board.choices = view.choices;
     board.show(view.board, view.moves, marks());

@@ -46,10 +46,10 @@ export class Board {
     this.over = s("svg", {viewBox: box.join(" "), class: "over"});
     this.marksLayer = s("g", {class: "marks", "aria-hidden": "true"});
     this.cellsLayer = s("g", {role: "grid", "aria-label": "Cells"});
-    this.over.append(this.marksLayer, this.cellsLayer);
+    this.over.append(this.marksLayer, ...(board.cells.length ? [this.cellsLayer] : []));
     this.element.append(this.over);
     this.cells = board.cells.map(([x, y, name, piece], cell) => this.#cell(x, y, name, piece, cell));
-    this.cellsLayer.append(...this.cells);
+    this.cellsLayer.append(...this.#rows());
     this.#hands(board.hands ?? []);
     this.mark(marks);
     this.#light();
@@ -57,6 +57,15 @@ export class Board {
       this.focused = Math.min(this.focused, this.cells.length - 1);
       this.#rove(hadFocus);
     }
+  }
+
+  /** The cells in rows, from the top left of the board as it is seen: screen readers walk through them so. */
+  #rows() {
+    const {columns, flipped} = this.board, rows = [];
+    const inOrder = flipped ? [...this.cells].reverse() : this.cells;
+    for (let at = 0; at < inOrder.length; at += columns)
+      rows.push(s("g", {role: "row"}, inOrder.slice(at, at + columns)));
+    return rows;
   }
 
   /** Draw arrows [[cells, share, kind]], heat [[cell, share]] and ownership [-1 … 1 a cell] over the board. */

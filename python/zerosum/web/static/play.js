@@ -19,7 +19,9 @@ const CLOCKS = [
 export function show(main, fields) {
   let view = null, plies = null, hint = null, timer = null, games = [];
   const board = new Board(move, "Board of the game");
-  const says = h("p", {className: "says", role: "status", "aria-live": "polite"});
+  const heading = h("h1", {className: "unseen"}, "Play");
+  const says = h("p", {className: "says"});
+  const aloud = h("p", {className: "unseen", role: "status", "aria-live": "polite"}); // for who does not see the board
   const others = h("div", {className: "others"});
   const list = h("ol", {className: "moves", "aria-label": "Moves"});
   // The bars of the players, below and above the board: name, pieces in hand, clock.
@@ -55,7 +57,7 @@ export function show(main, fields) {
   };
   buttons.fresh.className = "main";
   main.append(
-    h("section", {className: "stage"}, board.whole),
+    heading, aloud, h("section", {className: "stage"}, board.whole),
     h("section", {className: "side"}, h("div", {className: "panel"}, says, others, counts, thought),
       h("div", {className: "panel list"}, list,
         h("div", {className: "row browse"}, buttons.first, buttons.back, buttons.forward, buttons.last)),
@@ -91,6 +93,8 @@ export function show(main, fields) {
     plies = atEnd ? null : view.ply;
     board.show(view.board, view.moves, {ownership: view.ownership});
     says.textContent = view.says;
+    heading.textContent = `Play ${view.game}`;
+    sayAloud();
     says.classList.toggle("over", view.over);
     others.replaceChildren(...otherMoves(view.moves, move));
     const pieces = [];
@@ -128,6 +132,14 @@ export function show(main, fields) {
     });
     const {moves, left, marked, resigned, ...rest} = view.link;
     localStorage.setItem("play", JSON.stringify({...rest, ...view.strength}));
+  }
+
+  /** A computer's newest move, and whose turn it is; each text is said once. */
+  function sayAloud() {
+    const number = view.history.length, mover = view.firsts[number - 1];
+    const isAnswer = number > 0 && !view.people.includes(mover);
+    const text = `${isAnswer ? `${view.computers[mover]} played ${view.history[number - 1]}. ` : ""}${view.says}`;
+    if (aloud.textContent !== text) aloud.textContent = text;
   }
 
   function welcome() {
