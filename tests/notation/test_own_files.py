@@ -59,7 +59,7 @@ def test_saved_moves_keep_their_first_position(name: str, tmp_path: Path) -> Non
     assert position is not None
     start = start_state(game, position)
     actions = random_actions(game, plies=4, seed=2, start=position)
-    save_game(path, game, start, actions, players=("a", "b"), is_initial=False)
+    save_game(path, Playthrough.of(game, start, actions), players=("a", "b"), is_initial=False)
     (record,) = read_games(path, game=game)
     assert not record.errors and len(record.moves) == len(actions)
     assert states_of(record)[0] == start
