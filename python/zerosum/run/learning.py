@@ -24,7 +24,7 @@ from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load
 from zerosum.network.description import require_encoder
 from zerosum.network.growing import grown_weights, growth_obstacle
 from zerosum.replay import Batch, ReplayWindow, make_batch, make_unrolled_batch
-from zerosum.replay.window import permuted
+from zerosum.replay.samples import permuted
 from zerosum.run.config import RunConfig, network_words
 from zerosum.run.drawing import BatchDrawer, DrawnBatch, batches_ahead
 from zerosum.run.initial_network import (

@@ -25,7 +25,7 @@ from zerosum.network import Checkpoint, save_checkpoint
 from zerosum.network.evaluators import make_evaluator
 from zerosum.replay import ReplayWindow
 from zerosum.replay.record_source import Part, RecordSource
-from zerosum.replay.window import require_game
+from zerosum.replay.records import require_game
 from zerosum.run.budget import USED_UP, Budget, clock_s, time_text
 from zerosum.run.config import RunConfig, minutes_word, train_text
 from zerosum.run.held_out import BATCH_SIZE, HeldOutFile, held_out_table, measure

@@ -31,9 +31,9 @@ from zerosum.learner.parallel import LearnerLostError
 from zerosum.network import Checkpoint, save_checkpoint
 from zerosum.network.checkpoint import mark_best
 from zerosum.replay import Batch, ReplayWindow
+from zerosum.replay.config import needed
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.records import GameRecord
-from zerosum.replay.window import needed, require_game
+from zerosum.replay.records import GameRecord, require_game
 from zerosum.run.budget import USED_UP, Budget, clock_s
 from zerosum.run.cluster_raters import ClusterRaters
 from zerosum.run.config import RunConfig
