@@ -22,7 +22,7 @@ from zerosum.report.findings import Finding, findings
 from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
 from zerosum.report.probes import probe, thoughts
 from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
-from zerosum.run.config import budget_words
+from zerosum.run.config_words import budget_words
 from zerosum.run.given_game import recorded_game
 from zerosum.run.held_out import HeldOut
 from zerosum.run.solved import published_mistakes

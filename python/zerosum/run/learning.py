@@ -25,7 +25,8 @@ from zerosum.network.description import require_encoder
 from zerosum.network.growing import grown_weights, growth_obstacle
 from zerosum.replay import Batch, ReplayWindow, make_batch, make_unrolled_batch
 from zerosum.replay.samples import permuted
-from zerosum.run.config import RunConfig, network_words
+from zerosum.run.config import RunConfig
+from zerosum.run.config_words import network_words
 from zerosum.run.drawing import BatchDrawer, DrawnBatch, batches_ahead
 from zerosum.run.initial_network import (
     as_beginning,

@@ -27,7 +27,8 @@ from zerosum.replay import ReplayWindow
 from zerosum.replay.record_source import Part, RecordSource
 from zerosum.replay.records import require_game
 from zerosum.run.budget import USED_UP, Budget, clock_s, time_text
-from zerosum.run.config import RunConfig, minutes_word, train_text
+from zerosum.run.config import RunConfig
+from zerosum.run.config_words import minutes_word, train_text
 from zerosum.run.held_out import BATCH_SIZE, HeldOutFile, held_out_table, measure
 from zerosum.run.learning import RunLearner, open_checkpoint
 from zerosum.run.measures import Measures

@@ -28,7 +28,8 @@ from zerosum.play.contestant import RANDOM, Contestant, rollouts
 from zerosum.play.own_contestants import contestant_of
 from zerosum.play.player import Player, load_player
 from zerosum.replay.shards import MANIFEST, read_manifest
-from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word, tower_words, train_text
+from zerosum.run.config import RunConfig, load_config
+from zerosum.run.config_words import budget_words, minutes_word, tower_words, train_text
 from zerosum.run.core_use import mean_use
 from zerosum.run.game_import import game_of_records
 from zerosum.run.held_out import HeldOutFile, held_out_table

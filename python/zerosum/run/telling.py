@@ -9,7 +9,8 @@ from zerosum.base.errors import command_text
 from zerosum.replay import ReplayWindow
 from zerosum.replay.game_store import GameStore
 from zerosum.run.budget import Budget
-from zerosum.run.config import RunConfig, minutes_word, train_text
+from zerosum.run.config import RunConfig
+from zerosum.run.config_words import minutes_word, train_text
 from zerosum.run.measures import Measures, progress_line
 from zerosum.run.pace import LATEST_START, Pace
 from zerosum.run.playing import Playing

@@ -26,7 +26,8 @@ from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import GameRecord, PlyFlag
 from zerosum.replay.shards import Manifest, read_manifest, read_shard
 from zerosum.report.game_statistics import block_of
-from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word
+from zerosum.run.config import RunConfig, load_config
+from zerosum.run.config_words import budget_words, minutes_word
 from zerosum.run.core_use import mean_use
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
