@@ -218,7 +218,7 @@ def configured_game(game: Rules, config: RunConfig) -> Rules:
     >>> len(go.spec.planes), len(configured_game(go, new_config(go, "go9")).spec.planes)
     (17, 20)
     """
-    return game if game.is_python else make(config.game)
+    return game if game.is_python or game.spec.full_name == str(config.game) else make(config.game)
 
 
 def asked_settings(
