@@ -6,10 +6,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use crate::alpha_beta::{AlphaBeta, alpha_beta};
+use crate::encoding::encoded;
 use crate::error::UsageError;
 use crate::evaluation::{LinearEvaluation, Material};
 use crate::game::{Action, Game, GameSpec, Outcome, Position};
-use crate::leaves::encoded;
 use crate::perft::perft;
 use crate::picture::Picture;
 use crate::player::Player;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::Search;
 use super::batch::{Batch, Paths};
 use super::cache::{Key, key_of};
-use super::hidden::{NO_SLOT, Question};
+use super::hidden::Question;
 use super::tree::Descent;
 use crate::game::Game;
+use crate::hidden_move::NO_SLOT;
 use crate::leaves::Leaves;
 
 impl<G: Game> Search<G> {

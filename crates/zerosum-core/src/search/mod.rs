@@ -41,6 +41,7 @@ use std::sync::Arc;
 
 use crate::error::UsageError;
 use crate::game::{Action, Game, Position};
+pub use crate::hidden_move::{HiddenMove, NO_SLOT};
 use crate::player::ValueForMover;
 use crate::pool::Pool;
 use crate::proof::{Forced, Prover};
@@ -49,7 +50,6 @@ use cache::Cache;
 pub use config::{MoveChoice, PolicyTarget, RootSelection, Rules, SearchConfig, UnvisitedValue};
 pub use evaluations::Evaluations;
 use hidden::Slots;
-pub use hidden::{HiddenMove, NO_SLOT};
 pub use prior::{prior_of, round_prior};
 use puct::ExplorationTable;
 pub use root::{Root, SearchedMove, StopReason};

@@ -2,9 +2,10 @@
 
 use super::Tree;
 use crate::game::{Action, Game, Position};
+use crate::hidden_move::{HiddenMove, NO_SLOT};
 use crate::search::arena::ROOT;
 use crate::search::config::{RootSelection, SearchConfig};
-use crate::search::hidden::{HiddenMove, NO_SLOT, Question, Slots};
+use crate::search::hidden::{Question, Slots};
 use crate::search::node::{Estimate, NodeId, NodeKind};
 use crate::search::puct::ExplorationTable;
 use crate::search::root::StopReason;
