@@ -25,7 +25,8 @@ from zerosum.base.settings import FORMAT_VERSION, to_mapping
 from zerosum.games import make
 from zerosum.network.checkpoint import load_checkpoint, save_network
 from zerosum.play.bundled import CARD, DIRECTORY, NetworkCard, bundled_networks, read_card
-from zerosum.run.config import SECTIONS, RunConfig, load_config, minutes_word, new_config
+from zerosum.run.config import SECTIONS, RunConfig, load_config, new_config
+from zerosum.run.config_words import minutes_word
 from zerosum.run.metrics import read_metrics
 from zerosum.run.strength import Strength, player_name
 
@@ -82,7 +83,7 @@ def package(run: Path, name: str, *, date: str, records: str = "", rating: str =
 
 def settings_text(config: RunConfig) -> str:
     """A `config.toml` with the settings that differ from the defaults, in all its sections."""
-    lines = [f"format_version = {FORMAT_VERSION}", f"game = {json.dumps(config.game)}"]
+    lines = [f"format_version = {FORMAT_VERSION}", f"game = {json.dumps(str(config.game))}"]
     lines += [f"preset = {json.dumps(config.preset)}"] if config.preset else []
     for section, config_type in SECTIONS.items():
         defaults = {field.name: field.default for field in fields(config_type)}
@@ -113,7 +114,7 @@ def _initial_network(config: RunConfig, unit: str) -> tuple[tuple[str, ...], int
 def _command(config: RunConfig) -> list[str]:
     """The words of the command that trains with these settings on this machine."""
     minutes = config.training.minutes
-    words = ["zerosum", "train", config.game, *(["--preset", config.preset] if config.preset else [])]
+    words = ["zerosum", "train", str(config.game), *(["--preset", config.preset] if config.preset else [])]
     words += ["--steps", str(config.training.steps)] if minutes is None else ["--minutes", f"{minutes:g}"]
     initial = config.training.initial_network
     words += ["--from-network", initial] if initial else []

@@ -17,7 +17,8 @@ from zerosum.network.checkpoint import list_checkpoints
 from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import GameRecord
 from zerosum.replay.shards import MOST_BYTES, read_manifest, read_shard
-from zerosum.run.config import SECTIONS, RunConfig, load_config, minutes_word
+from zerosum.run.config import SECTIONS, RunConfig, load_config
+from zerosum.run.config_words import minutes_word
 from zerosum.run.held_out import HeldOut, HeldOutFile
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
@@ -182,7 +183,10 @@ def differing_settings(runs: Sequence[RunData]) -> list[tuple[str, list[str]]]:
 
 def all_settings(runs: Sequence[RunData]) -> list[tuple[str, list[str]]]:
     """Every setting: the name, and the value in each run."""
-    found = [("game", [run.config.game for run in runs]), ("preset", [run.config.preset or "none" for run in runs])]
+    found = [
+        ("game", [str(run.config.game) for run in runs]),
+        ("preset", [run.config.preset or "none" for run in runs]),
+    ]
     for section in SECTIONS:
         mappings = [to_mapping(getattr(run.config, section)) for run in runs]
         names = dict.fromkeys(name for mapping in mappings for name in mapping)

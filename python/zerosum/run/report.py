@@ -10,16 +10,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from zerosum._core import core_game_names
 from zerosum.arena import FAILURES, MatchResult, PlayedGame, play_match, require_pairs
 from zerosum.base.errors import DataError, ZerosumError, command_from_anywhere, command_text, counted, printable
 from zerosum.base.files import require_own_files
 from zerosum.base.settings import num_cores
 from zerosum.contest.elo import Rating
 from zerosum.contest.ratings import fit_ratings
-from zerosum.games import Rules, make, start_state
+from zerosum.games import Rules, make
+from zerosum.games.playthrough import Playthrough
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
-from zerosum.games.source_files import OBJECT
 from zerosum.network import Checkpoint, NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoints_to_play, list_checkpoints, read_info
 from zerosum.network.updatable import piece_values
@@ -29,7 +28,8 @@ from zerosum.play.contestant import RANDOM, Contestant, rollouts
 from zerosum.play.own_contestants import contestant_of
 from zerosum.play.player import Player, load_player
 from zerosum.replay.shards import MANIFEST, read_manifest
-from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word, tower_words, train_text
+from zerosum.run.config import RunConfig, load_config
+from zerosum.run.config_words import budget_words, minutes_word, tower_words, train_text
 from zerosum.run.core_use import mean_use
 from zerosum.run.game_import import game_of_records
 from zerosum.run.held_out import HeldOutFile, held_out_table
@@ -238,10 +238,8 @@ def _figure_json(metric: str, **values: object) -> str:
 def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
     """A game of a match as text: its moves, last position and ending."""
     names = (match.first, match.second) if played.first_is_player == 0 else (match.second, match.first)
-    state, moves = start_state(game, played.start), []
-    for ply, action in enumerate(played.actions):
-        moves.append(game.action_text(state, action) + (")" if ply + 1 == played.opening_plies else ""))
-        state = game.play(state, action)
+    so_far = Playthrough.of(game, played.start, played.actions)
+    moves = [text + (")" if ply == played.opening_plies else "") for ply, text in enumerate(so_far.texts, start=1)]
     result = played.result if played.first_is_player == 0 else -played.result
     word = "drawn" if result == 0 else f"{names[0] if result > 0 else names[1]} won"
     opening = "(" if played.opening_plies else ""
@@ -250,7 +248,7 @@ def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
     return (
         f"A game: {names[0]} moved first against {names[1]}.{start}\n"
         f"  {opening}{' '.join(moves)}\n"
-        f"{game.draw(state)}{word}{ending}."
+        f"{game.draw(so_far.state)}{word}{ending}."
     )
 
 
@@ -363,8 +361,7 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
             if value is not None:
                 write_json(_figure_json(metric, run=str(run), value=value))
     network = config.network
-    is_known = config.game.partition("(")[0] in core_game_names()
-    game = make(config.game) if is_known else None
+    game = make(config.game) if config.game.is_core else None
     parameters = _num_parameters(run, config, game)
     size = "" if parameters is None else f", {parameters:,} parameters"
     begun = f", begun with {config.training.initial_network}" if config.training.initial_network else ""
@@ -400,8 +397,8 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         for rate in rates:
             write_json(_figure_json("mistake_rate", player=str(path), **asdict(rate)))
     if rates := mistakes.of_step(mistakes.rates[-1].step) if mistakes.rates else []:
-        say(mistake_table(rates, game=config.game))
-    if config.game.startswith(OBJECT):
+        say(mistake_table(rates, game=str(config.game)))
+    if config.game.origin == "object":
         uses = f"`zerosum.load({str(run)!r}, game=game)` plays it"
     else:
         uses = f"`{command_text('play', run)}` plays it, `{command_text('evaluate', run)}` measures it"
