@@ -83,7 +83,7 @@ def test_every_other_option_acts() -> None:
 
 def test_tables_of_endings_are_told_and_play(tmp_path: Path) -> None:
     for ending in (".rtbw", ".rtbz"):
-        (tmp_path / f"KRvK{ending}").write_bytes(constant_file("KRvK", ending, 4))
+        (tmp_path / f"KRvK{ending}").write_bytes(constant_file("KRvK", ending, 0))
     engine = client()
     assert engine.tell(f"setoption name SyzygyPath value {tmp_path}") == [
         "info string Syzygy endings: 1 of 5 with 3 men."
@@ -94,8 +94,8 @@ def test_tables_of_endings_are_told_and_play(tmp_path: Path) -> None:
     assert engine.tell("setoption name SyzygyPath value /nowhere") == [
         "info string Syzygy tables: '/nowhere' does not exist. Name the folder that has the files .rtbw and .rtbz."
     ]
-    assert engine.engine.setup.value("SyzygyPath") == str(tmp_path)
-    assert engine.tell("setoption name SyzygyPath value <empty>") == []
+    assert engine.engine.setup.syzygy_path == str(tmp_path)
+    assert engine.tell("setoption name SyzygyPath value <empty>") == [] and not engine.engine.setup.syzygy_path
     assert not any(" tbhits " in line for line in engine.ask("go nodes 20"))
     (said,) = client("minichess").tell("setoption name SyzygyPath value /nowhere")
     assert said == "info string SyzygyPath has no effect: the tables are of chess."

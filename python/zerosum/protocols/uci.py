@@ -53,7 +53,7 @@ class UciSetup(EngineSetup):
             yield check("OwnBook", False, "plays the moves of `BookFile`, by their weights, as long as it has any")
             yield text("BookFile", NO_BOOK, "a Polyglot book (.bin) for `OwnBook`, in chess")
             meaning = "a folder of [Syzygy tables](tables.md), or several as in `PATH`: endings are played by them"
-            yield text("SyzygyPath", self.search_overrides.get("syzygy_path", ""), meaning)
+            yield text("SyzygyPath", str(self.search_overrides.get("syzygy_path", EMPTY)), meaning)
         inert = "has no effect"
         yield check("UCI_AnalyseMode", False, f"{inert}: analysis and games use the same search", is_inert=True)
         yield text("UCI_Opponent", INERT, f"{inert}: the engine plays all opponents alike", is_inert=True)
@@ -89,8 +89,13 @@ class UciSetup(EngineSetup):
     def search_config(self, player: Player, *, proofs: bool = False, is_limited: bool = True) -> SearchConfig:
         """As in other engines, with the tables of `SyzygyPath` in chess."""
         config = super().search_config(player, proofs=proofs, is_limited=is_limited)
-        path = self.value("SyzygyPath") if self.game.spec.name in CHESS else ""
-        return replace(config, syzygy_path=path)
+        return replace(config, syzygy_path=self.syzygy_path)
+
+    @property
+    def syzygy_path(self) -> str:
+        """The folders of tables; "" for none."""
+        path = self.values.get("SyzygyPath", "")
+        return path if self.game.spec.name in CHESS and path not in (EMPTY, INERT) else ""
 
     def _game_asked(self) -> Rules:
         asked = self.asked_game
@@ -177,8 +182,8 @@ class UciEngine(LineEngine):
 
     def _set_option(self, argument: str) -> None:
         super()._set_option(argument)
-        path = self.setup.values.get("SyzygyPath", "")
-        if argument.casefold().startswith("name syzygypath") and not self.setup.options["SyzygyPath"].is_inert and path:
+        assert isinstance(self.setup, UciSetup)
+        if argument.casefold().startswith("name syzygypath") and (path := self.setup.syzygy_path):
             self._tell(describe_syzygy(open_syzygy(path)))
 
     def _mate_in(self, num_plies: int) -> int:
