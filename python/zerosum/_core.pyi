@@ -686,18 +686,18 @@ class Syzygy:
         """Men of the largest ending, the kings included."""
     @property
     def endings(self) -> list[tuple[str, bool, bool]]:
-        """The endings, sorted by name, each with whether its table of results and its table of distances are there."""
+        """The endings, sorted by name, each with whether its tables of results and of distances are there."""
     def wdl(self, game: Game, state: State) -> int | None:
         """The result of a position of `game` for the player to move, just after a capture or a pawn's move.
 
-        2 is a win, 1 a win that the fifty-move rule makes a draw, 0 a draw, -1 and -2 losses. None if no table has the position:
-        there are too many men, castling is possible, or it is of another game.
+        2 is a win, 1 a win that the fifty-move rule makes a draw, 0 a draw, -1 and -2 losses. None if no table has the
+        position: there are too many men, castling is possible, or it is of another game.
         """
     def dtz(self, game: Game, state: State) -> int | None:
-        """Plies to the next capture or pawn's move with the result kept: above 0 for a win of the player to move, below for a loss.
+        """Plies to the next capture or pawn's move with the result kept: above 0 for a win of the player to move.
 
-        Beyond 100 the fifty-move rule makes it a draw; 0 is a draw. It may be wrong by one ply, but not where the rule decides. None as
-        for `wdl`, or if the table of distances is missing.
+        Beyond 100 the fifty-move rule makes it a draw; 0 is a draw. It may be wrong by one ply, but not where the rule
+        decides. None as for `wdl`, or if the table of distances is missing.
         """
 
 @final
