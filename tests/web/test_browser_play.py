@@ -136,7 +136,7 @@ def test_sounds_are_off_until_they_are_asked_for(visit: Open) -> None:
     )
     page = visit("#/play?game=chess&side=both&moves=e2e4+d7d5", script=counting)
     says(page, "White to move")
-    button = page.get_by_role("button", name="Sound")
+    button = page.get_by_role("button", name="Sounds of moves")
     assert button.get_attribute("aria-pressed") == "false"
     click(page, "e4", "d5")
     history(page, 3)

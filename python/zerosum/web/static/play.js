@@ -47,7 +47,7 @@ export function show(main, fields) {
         act("play.view", {numbered: isNumbered, ply: plies});
       }),
     sound: button(
-      "Sound", "Sounds of moves",
+      "♪", "Sounds of moves",
       () => {
         sound.turn();
         buttons.sound.setAttribute("aria-pressed", String(sound.isOn()));
