@@ -12,9 +12,10 @@ from zerosum._core import core_game_names
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import require_known
 from zerosum.games import Rules, make, measure_game
+from zerosum.games.names import GameName
 from zerosum.run.capacity.paper import paper_lines, paper_runs
 from zerosum.run.capacity.rates import Rates, measured_rates, read_rates
-from zerosum.run.config import RunConfig, budget_words, configured_game, game_name, new_config, preset_names
+from zerosum.run.config import RunConfig, budget_words, configured_game, new_config, preset_names
 from zerosum.run.forecast import Forecast, duration, forecast_of
 
 
@@ -71,7 +72,7 @@ class Plan:
         """All numbers of the plan by name. `price` is that of the machine for an hour, in any currency."""
         forecast = self.forecast
         return {
-            "game": self.config.game,
+            "game": str(self.config.game),
             "preset": self.config.preset,
             "network": self.config.network.size,
             "evaluations_per_second": self.rates.evaluations_per_second,
@@ -141,7 +142,7 @@ def plan_training(
     if not game and preset not in core_game_names():
         require_known("the preset", preset, tuple(preset_names()))
         raise SettingsError(f"the preset {preset!r} is not of one game: name one, such as --game chess.")
-    name = game_name(game or preset)
+    name = GameName.parse(game or preset)
     rules = make(name)
     config = new_config(rules, name, preset=preset, minutes=minutes, overrides=overrides)
     rules = configured_game(rules, config)
