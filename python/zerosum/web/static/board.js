@@ -84,7 +84,9 @@ export class Board {
    * of moves [[cell, number]], and dots of what moves lost [[cell, level, words]].
    */
   mark(marks = {}) {
-    if (this.board?.cells.length) this.marksLayer.replaceChildren(...shapes(this.board, marks));
+    if (!this.board?.cells.length) return;
+    this.marksLayer.replaceChildren(...shapes(this.board, marks));
+    this.element.classList.toggle("numbered", Boolean(marks.numbers?.length));
   }
 
   /** The newest move as a short motion: from its source, down its column, or out of nothing. */

@@ -57,8 +57,11 @@ function moves(board, arrows) {
   });
 }
 
-const numbered = (board, numbers) => numbers.map(
-  ([cell, text]) => number(board.cells[cell][0], board.cells[cell][1], board.side * 0.36, "move-number", text));
+/** Numbers on stones, dark on light ones. */
+const numbered = (board, numbers) => numbers.map(([cell, text]) => {
+  const [x, y, , name] = board.cells[cell], isLight = /^(white|yellow)/.test(name);
+  return number(x, y, board.side * 0.36, `move-number${isLight ? " dark" : ""}`, text);
+});
 
 /** Dots on stones, coloured by what their moves lost; level 0 is nothing. */
 const dotted = (board, dots) => dots.map(([cell, level, words]) => {

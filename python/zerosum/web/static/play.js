@@ -61,9 +61,9 @@ export function show(main, fields) {
     h("section", {className: "side"}, h("div", {className: "panel"}, says, others, counts, thought),
       h("div", {className: "panel list"}, list,
         h("div", {className: "row browse"}, buttons.first, buttons.back, buttons.forward, buttons.last)),
-      h("div", {className: "row actions"}, buttons.undo, buttons.hint, buttons.flip, buttons.numbers, buttons.resign),
-      h("div", {className: "row actions"}, buttons.fresh, buttons.analyse, buttons.share, buttons.save, buttons.sound),
-      shelf),
+      h("div", {className: "row actions"}, buttons.undo, buttons.hint, buttons.flip, buttons.numbers, buttons.resign,
+        buttons.sound),
+      h("div", {className: "row actions"}, buttons.fresh, buttons.analyse, buttons.share, buttons.save), shelf),
     setup);
 
   function move(action) { act("play.move", {action}); }
