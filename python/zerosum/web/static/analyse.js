@@ -163,7 +163,7 @@ export function show(main, fields) {
       `${players}The game is over: ${view.over}.` :
       `${players}${look ? evaluation(view, look) : `${sideName(view, view.mover)} to move.`}`;
     renderControls();
-    lines.replaceChildren(...lineRows(look, tryMove));
+    lines.replaceChildren(...lineRows(view, look, tryMove));
     renderSecond();
     captions.textContent = (view.board.captions ?? []).join(" ");
     other.replaceChildren(...otherMoves(view.moves, (action) => act("study.move", {action})));
@@ -288,7 +288,7 @@ export function show(main, fields) {
     const isShown = Boolean(rival && second);
     secondSays.hidden = secondLines.hidden = !isShown;
     if (isShown) secondSays.textContent = evaluation(view, second);
-    if (!secondLines.contains(document.activeElement)) secondLines.replaceChildren(...lineRows(second, tryMove));
+    if (!secondLines.contains(document.activeElement)) secondLines.replaceChildren(...lineRows(view, second, tryMove));
   }
 
   /** A link to the mistakes of the review as positions to solve. */
@@ -337,7 +337,7 @@ export function show(main, fields) {
 
   function marks() {
     const isTerritory = overlay === "ownership";
-    if (isTerritory && view.hasOwners) return {ownership: owned};
+    if (isTerritory && view.hasOwners) return {ownership: owned, arrows: arrowsOf(look, second)};
     if (overlay !== "arrows" && !isTerritory) return {heat: look?.heat?.[overlay] ?? []};
     const arrows = arrowsOf(look, second);
     const move = review && !view.variation.length ? review.moves[view.ply] : null;
@@ -377,7 +377,7 @@ export function show(main, fields) {
     look = event;
     says.textContent = `${view.players ? `${view.players[0]} – ${view.players[1]}. ` : ""}${evaluation(view, look)}`;
     renderBar();
-    if (!lines.contains(document.activeElement)) lines.replaceChildren(...lineRows(look, tryMove));
+    if (!lines.contains(document.activeElement)) lines.replaceChildren(...lineRows(view, look, tryMove));
     board.mark(marks());
   });
   on("look2", (event) => {
@@ -429,5 +429,14 @@ export function show(main, fields) {
     if (kept.text) return open({text: kept.text, game: kept.game, index: kept.index, ...place});
     return open({game: known.game ?? "chess", moves: known.moves ?? "", start: known.start ?? "", ...place});
   });
-  return () => removeEventListener("keydown", key);
+  // An engine looks as long as somebody looks at it.
+  const rest = () => {
+    if (isOn && view)
+      ask("study.look", {on: !document.hidden, vs: analyst, vs2: rival || null, lines: 3}).catch(() => {});
+  };
+  document.addEventListener("visibilitychange", rest);
+  return () => {
+    removeEventListener("keydown", key);
+    document.removeEventListener("visibilitychange", rest);
+  };
 }
