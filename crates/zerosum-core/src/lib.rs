@@ -37,6 +37,8 @@ pub mod proof;
 pub mod random;
 pub mod search;
 pub mod selfplay;
+pub mod syzygy;
+pub mod tables;
 pub mod updatable;
 
 pub use error::UsageError;
