@@ -94,9 +94,11 @@ async def one_round(address: str, number: int) -> int:
         await page.ask("growth.step", number=10)
         for _ in range(4):
             await page.ask("growth.phase")
-        await page.ask("growth.step", number=150)
-        while not (await page.event("growth"))["done"]:
-            pass
+        grown = await page.ask("growth.step", number=1)
+        target = grown["simulations"] + 150
+        grown = await page.ask("growth.step", number=150)
+        while grown["simulations"] < target:
+            grown = await page.event("growth")
         await page.ask("match.open", game="tictactoe", first="rollouts@50", second="random", games=2)
         while not (await page.event("match"))["over"]:
             pass

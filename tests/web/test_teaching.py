@@ -12,6 +12,7 @@ from web_for_tests import Page, serving, with_page
 from zerosum.games import make
 from zerosum.games.board_in_text import board_picture
 from zerosum.web.boards import move_cells
+from zerosum.web.limits import Limits
 from zerosum.web.placed import Line, places_stones, takes_pieces
 from zerosum.web.visit import House
 
@@ -156,3 +157,23 @@ def test_puzzles_are_the_mistakes_of_a_review(house: House) -> None:
         assert "error" in await page.ask("study.solve", ply=99, action=1)
 
     with_page(house, work)
+
+
+def test_an_analysis_goes_on_for_longer_than_any_other_search() -> None:
+    async def work(page: Page) -> None:
+        await page.ask("study.open", game="connect4", moves="4")
+        await page.ask("study.look", on=True, vs="rollouts")
+        for _ in range(300):
+            if (found := await page.event("look"))["stop_reason"] != "time" or found["seconds"] > 1.2:
+                break
+        assert found["seconds"] > 1.2, "four times as long as a hint"
+        limits = page.visit.house.limits
+        hint = await page.visit.house.searches.search(
+            page.visit.house.library.analyst("rollouts", page.visit.study.game),  # type: ignore[union-attr]
+            page.visit.study.state,  # type: ignore[union-attr]
+            seconds=100.0,
+        )
+        assert hint.seconds == pytest.approx(limits.seconds, abs=0.25)
+
+    with serving(limits=Limits(seconds=0.3)) as (_, house):
+        with_page(house, work)

@@ -174,8 +174,10 @@ async def _look(visit: Visit, study: Study, player: Player, lines: int, *, event
         visit.tell("owned", **here, ownership=owned)
     if study.game.outcome(state) is not None:
         return
-    seconds = visit.house.limits.seconds
-    found = await visit.house.searches.search(player, state, seconds=seconds, num_lines=lines, on_report=tell)
+    seconds = visit.house.limits.looking.seconds
+    found = await visit.house.searches.search(
+        player, state, seconds=seconds, num_lines=lines, is_looking=True, on_report=tell
+    )
     tell(found)
 
 

@@ -6,10 +6,9 @@ import {course} from "./chart.js";
 import {choice, download, h, toast} from "./dom.js";
 import {arrowsOf, evaluation, EvaluationBar, leadWords, lineRows, sideName} from "./engine_lines.js";
 import {moveTree} from "./moves.js";
+import {opener} from "./opener.js";
 import {commentParts, lossDots, summaryTable} from "./review_parts.js";
 import {ask, on, whenOpen} from "./wire.js";
-
-const MOST_UPLOAD = 900_000;
 
 export function show(main, fields) {
   let view = null, look = null, second = null, points = [], review = null, owned = null;
@@ -33,35 +32,17 @@ export function show(main, fields) {
   const controls = h("div", {className: "judging"});
   const captions = h("p", {className: "counts"});
   const other = h("div", {className: "others"});
-  const text = h("textarea", {
-    rows: 5,
-    "aria-label": "A game, a position or moves",
-    placeholder: "PGN, SGF, KIF, CSA, FEN, SFEN or moves",
-    spellcheck: false
-  });
-  const file =
-    h("input",
-      {type: "file", accept: ".pgn,.sgf,.kif,.kifu,.ki2,.csa,.txt", "aria-label": "A file of games", onchange: upload});
-  const gameName =
-    h("input",
-      {type: "text", "aria-label": "Game of the moves", placeholder: "game, if these are moves", spellcheck: false});
   const chooser = h("div", {className: "panel", hidden: true});
   const unlearned = h("p", {className: "dim unlearned", role: "note", hidden: true});
   const faults = h("div", {className: "panel faults", role: "alert", hidden: true});
-  const opener =
-    h("details", {className: "panel opener", open: !fields.get("game")}, h("summary", {}, "Open a game"), text,
-      h("div", {className: "row"}, gameName,
-        h("button",
-          {type: "button", className: "main", onclick: () => open({text: text.value, game: gameName.value.trim()})},
-          "Open"),
-        file));
+  const opening = opener(!fields.get("game"), open);
   const button = (label, title, onclick) =>
     h("button", {type: "button", title, "aria-label": /[a-z]/i.test(label) ? null : title, onclick}, label);
   const heading = h("h1", {className: "unseen"}, "Analyse");
   main.append(
     heading,
     h("section", {className: "stage"}, board.whole, h("div", {className: "panel wide"}, graph, progress, comment)),
-    h("section", {className: "side"}, opener, faults, chooser, headers,
+    h("section", {className: "side"}, opening, faults, chooser, headers,
       h("div", {className: "panel"}, says, unlearned, controls, lines, secondSays, secondLines,
         h("div", {className: "more-row"}, other, more), captions),
       h("div", {className: "panel list"}, list, variation,
@@ -96,21 +77,6 @@ export function show(main, fields) {
 
   const goto = (node) => act("study.goto", {node});
 
-  async function upload() {
-    const chosen = file.files[0];
-    if (!chosen) return;
-    if (chosen.size > MOST_UPLOAD)
-      return toast(
-        `${chosen.name} has ${chosen.size.toLocaleString()} bytes, allowed are ${MOST_UPLOAD.toLocaleString()}.`);
-    const bytes = await chosen.arrayBuffer();
-    let decoded;
-    try {
-      decoded = new TextDecoder("utf-8", {fatal: true}).decode(bytes);
-    } catch { decoded = new TextDecoder(/\.(kif|csa|ki2)$/i.test(chosen.name) ? "shift_jis" : "latin1").decode(bytes); }
-    text.value = decoded;
-    open({text: decoded, game: ""});
-  }
-
   async function open(what) {
     try {
       const answer = await ask("study.open", what);
@@ -120,7 +86,7 @@ export function show(main, fields) {
       review = answer.review ?? null;
       points = review?.points ?? [];
       tree = [{at: 0}];
-      opener.open = false;
+      opening.open = false;
       render(answer);
       opponents = (await ask("games.opponents", {game: answer.game}))
                     .opponents.filter((one) => ["network", "search"].includes(one.kind));
@@ -163,7 +129,7 @@ export function show(main, fields) {
       `${players}The game is over: ${view.over}.` :
       `${players}${look ? evaluation(view, look) : `${sideName(view, view.mover)} to move.`}`;
     renderControls();
-    lines.replaceChildren(...lineRows(look, tryMove));
+    lines.replaceChildren(...lineRows(view, look, tryMove));
     renderSecond();
     captions.textContent = (view.board.captions ?? []).join(" ");
     other.replaceChildren(...otherMoves(view.moves, (action) => act("study.move", {action})));
@@ -187,9 +153,8 @@ export function show(main, fields) {
     unlearned.hidden = !opponents.length || isLearned;
     if (!unlearned.hidden)
       unlearned.replaceChildren(
-        `No network here has learned ${
-          view
-            .game}: random games judge, and their moves are guesses, the more so on a large board. A file of a network is opened by `,
+        `No network here has learned ${view.game}: random games judge, and their moves are guesses, ` +
+          "the more so on a large board. A file of a network is opened by ",
         h("code", {}, "zerosum web CHECKPOINT.json"), ".");
     chooser.hidden = view.others.length < 2;
     chooser.replaceChildren(
@@ -288,7 +253,7 @@ export function show(main, fields) {
     const isShown = Boolean(rival && second);
     secondSays.hidden = secondLines.hidden = !isShown;
     if (isShown) secondSays.textContent = evaluation(view, second);
-    if (!secondLines.contains(document.activeElement)) secondLines.replaceChildren(...lineRows(second, tryMove));
+    if (!secondLines.contains(document.activeElement)) secondLines.replaceChildren(...lineRows(view, second, tryMove));
   }
 
   /** A link to the mistakes of the review as positions to solve. */
@@ -337,7 +302,7 @@ export function show(main, fields) {
 
   function marks() {
     const isTerritory = overlay === "ownership";
-    if (isTerritory && view.hasOwners) return {ownership: owned};
+    if (isTerritory && view.hasOwners) return {ownership: owned, arrows: arrowsOf(look, second)};
     if (overlay !== "arrows" && !isTerritory) return {heat: look?.heat?.[overlay] ?? []};
     const arrows = arrowsOf(look, second);
     const move = review && !view.variation.length ? review.moves[view.ply] : null;
@@ -377,7 +342,7 @@ export function show(main, fields) {
     look = event;
     says.textContent = `${view.players ? `${view.players[0]} – ${view.players[1]}. ` : ""}${evaluation(view, look)}`;
     renderBar();
-    if (!lines.contains(document.activeElement)) lines.replaceChildren(...lineRows(look, tryMove));
+    if (!lines.contains(document.activeElement)) lines.replaceChildren(...lineRows(view, look, tryMove));
     board.mark(marks());
   });
   on("look2", (event) => {
@@ -429,5 +394,14 @@ export function show(main, fields) {
     if (kept.text) return open({text: kept.text, game: kept.game, index: kept.index, ...place});
     return open({game: known.game ?? "chess", moves: known.moves ?? "", start: known.start ?? "", ...place});
   });
-  return () => removeEventListener("keydown", key);
+  // An engine looks as long as somebody looks at it.
+  const rest = () => {
+    if (isOn && view)
+      ask("study.look", {on: !document.hidden, vs: analyst, vs2: rival || null, lines: 3}).catch(() => {});
+  };
+  document.addEventListener("visibilitychange", rest);
+  return () => {
+    removeEventListener("keydown", key);
+    document.removeEventListener("visibilitychange", rest);
+  };
 }

@@ -25,13 +25,14 @@ export function evaluation(view, found) {
     found.by}).`;
 }
 
-/** The lines of a search as the rows of a list; `play` makes the first move of one. */
-export function lineRows(found, play) {
+/** The lines of a search as the rows of a list, with the chances of who is to move; `play` makes a first move. */
+export function lineRows(view, found, play) {
+  const whose = found ? view.sides[found.mover].replace(/^the (\w+) player$/, "$1") : "";
   return (found?.lines ?? []).map((line) => {
-    const facts = ` ${percent(line.share)} of visits, prior ${percent(line.prior)}${line.proven ? ", proven" : ""}`;
+    const facts = `, ${percent(line.share)} of visits, prior ${percent(line.prior)}${line.proven ? ", proven" : ""}`;
     return h(
       "li", {}, h("button", {type: "button", className: "quiet", onclick: () => play(line.action)}, line.moves[0]),
-      h("b", {}, ` ${percent(line.rate)}`), h("span", {className: "dim"}, facts),
+      h("b", {}, ` ${percent(line.rate)}`), ` ${whose}`, h("span", {className: "dim"}, facts),
       h("span", {className: "rest"}, line.moves.slice(1).join(" ")));
   });
 }

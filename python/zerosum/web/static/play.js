@@ -241,13 +241,14 @@ export function show(main, fields) {
   }
 
   function showHint(found) {
+    const whose = view.sides[found.mover];
     board.mark({
       arrows: found.lines.map((line, index) => [line.cells, line.share, index ? "other" : "best"]),
       ownership: view.ownership
     });
     thought.replaceChildren(
       h("p", {}, h("b", {}, percent(found.rate)),
-        ` for the player to move, says ${found.by} after ${found.simulations} simulations.`),
+        ` for ${whose}, who is to move, says ${found.by} after ${found.simulations} simulations.`),
       ...(
         /^rollouts/.test(found.by) ?
           [h("p", {className: "dim"}, "Random games have judged, not a network: these moves are guesses.")] :
@@ -256,7 +257,7 @@ export function show(main, fields) {
         found.lines.map(
           (line) =>
             h("li", {}, h("b", {}, line.moves[0]),
-              h("span", {className: "dim"}, ` ${percent(line.share)} of visits, ${percent(line.rate)}`),
+              h("span", {className: "dim"}, ` ${percent(line.share)} of visits, ${percent(line.rate)} for ${whose}`),
               h("span", {className: "rest"}, line.moves.slice(1, 8).join(" "))))));
   }
 
