@@ -56,13 +56,12 @@ impl Tables {
         for action in actions {
             let mut next = position.clone();
             next.play(game, *action);
-            let plies = match next.outcome(game) {
-                // A mate, and draws that the history makes.
-                Some(outcome) => outcome.result.for_mover(game.player(&position.state)).0 as i32,
-                None => {
-                    let (board, clock) = game.syzygy_board(&next.state)?;
-                    syzygy.plies_before(board, clock == 0)?
-                }
+            // A mate, and draws that the history makes.
+            let plies = if let Some(outcome) = next.outcome(game) {
+                outcome.result.for_mover(game.player(&position.state)).0 as i32
+            } else {
+                let (board, clock) = game.syzygy_board(&next.state)?;
+                syzygy.plies_before(board, clock == 0)?
             };
             let is_mate = plies == 1 && game.syzygy_board(&next.state).is_some_and(|(board, _)| is_mate(board));
             ranks.push(Rank::new(plies, clock as i32, is_mate));

@@ -105,7 +105,9 @@ impl Numbering {
     /// The number of a position with its pieces on these squares, in the order of `pieces`; squares are changed on the way.
     pub fn number(&self, squares: &mut [u8], material: &Material) -> u64 {
         if squares[0] & 4 != 0 {
-            squares.iter_mut().for_each(|square| *square ^= 7);
+            for square in squares.iter_mut() {
+                *square ^= 7;
+            }
         }
         let (mut number, mut placed) = if material.pawns[0] == 0 {
             self.without_pawns(squares, material)
@@ -122,13 +124,17 @@ impl Numbering {
 
     fn without_pawns(&self, squares: &mut [u8], material: &Material) -> (u64, usize) {
         if squares[0] & 0x20 != 0 {
-            squares.iter_mut().for_each(|square| *square ^= 0x38);
+            for square in squares.iter_mut() {
+                *square ^= 0x38;
+            }
         }
         let lead = usize::from(self.group[0]);
         // The first piece that is off the diagonal a1-h8 comes below it.
         if squares[..lead].iter().find(|square| above_diagonal(**square) != 0).is_some_and(|at| above_diagonal(*at) > 0)
         {
-            squares.iter_mut().for_each(|square| *square = *square >> 3 | (*square & 7) << 3);
+            for square in squares.iter_mut() {
+                *square = *square >> 3 | (*square & 7) << 3;
+            }
         }
         let number = if material.has_unique_pieces {
             triple(squares[0], squares[1], squares[2])

@@ -86,6 +86,7 @@ enum Codes {
 
 #[derive(Debug)]
 struct Blocks {
+    /// Sizes of a block and of the index's ranges, as powers of two.
     block_bits: u8,
     index_bits: u8,
     shortest: u8,
@@ -96,8 +97,8 @@ struct Blocks {
     halves: Vec<[u16; 2]>,
     /// Values of each symbol, less one.
     lengths: Vec<u32>,
-    num_listed_blocks: u64,
-    num_blocks: u64,
+    num_listed: u64,
+    number: u64,
     index: u64,
     sizes: u64,
     data: u64,
@@ -275,12 +276,12 @@ fn place_blocks(cursor: &mut Cursor<'_>, parts: &mut [[Option<Part>; 2]]) -> Opt
     }
     for (_, blocks) in &mut all {
         blocks.sizes = cursor.at;
-        cursor.skip(2 * blocks.num_listed_blocks)?;
+        cursor.skip(2 * blocks.num_listed)?;
     }
     for (_, blocks) in &mut all {
         cursor.align(64);
         blocks.data = cursor.at;
-        cursor.skip(blocks.num_blocks << blocks.block_bits)?;
+        cursor.skip(blocks.number << blocks.block_bits)?;
     }
     Some(())
 }
@@ -308,7 +309,7 @@ fn read_codes(cursor: &mut Cursor<'_>, kind: Kind, num_positions: u64) -> Option
     let words = cursor.take(2 * num_lengths)?;
     let first_symbol: Vec<u16> = words.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
     let num_symbols = cursor.word()?;
-    if num_symbols >= NO_PAIR + 1 {
+    if num_symbols > NO_PAIR {
         return None;
     }
     let pairs = cursor.take(3 * usize::from(num_symbols))?;
@@ -336,8 +337,8 @@ fn read_codes(cursor: &mut Cursor<'_>, kind: Kind, num_positions: u64) -> Option
         first_symbol,
         first_code,
         halves,
-        num_listed_blocks: num_blocks + u64::from(num_padding),
-        num_blocks,
+        num_listed: num_blocks + u64::from(num_padding),
+        number: num_blocks,
         index: 0,
         sizes: 0,
         data: 0,
@@ -393,7 +394,7 @@ impl Blocks {
             offset -= size + 1;
             block += 1;
         }
-        if block >= self.num_blocks {
+        if block >= self.number {
             return None;
         }
         let mut bytes = vec![0; 1 << self.block_bits];
@@ -404,7 +405,7 @@ impl Blocks {
     /// Values in a block, less one.
     fn size(&self, source: &dyn Source, block: u64) -> Option<i64> {
         let mut bytes = [0; 2];
-        let is_read = block < self.num_listed_blocks && source.read(self.sizes + 2 * block, &mut bytes);
+        let is_read = block < self.num_listed && source.read(self.sizes + 2 * block, &mut bytes);
         is_read.then(|| u16::from_le_bytes(bytes).into())
     }
 

@@ -32,6 +32,7 @@ impl<G: Game> Tree<G> {
     ///
     /// Positions that `tables` know are settled like those whose game is over.
     /// `ask` gets the question of a leaf, and a hidden state's slot is taken from `slots`; `indices` gets the indices of the children taken on the way, also if no leaf was found.
+    #[allow(clippy::too_many_arguments, clippy::too_many_lines)] // a search's parts; one simulation, step by step
     pub fn descend(
         &mut self,
         game: &G,
