@@ -1,15 +1,22 @@
-"""Books made of games: counts, weights, castling, and what is left out."""
+"""Books made of games: counts, weights, castling, lines of moves, runs, and what is left out."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from commands_for_tests import Command
-from zerosum.arena.book_making import MOST_WEIGHT, BookOfGames
+from runs_for_tests import train_a_little
+from web_for_tests import record_games, untrained_run
+from zerosum.arena.book_making import MOST_WEIGHT, BookOfGames, LinesOfGames
+from zerosum.arena.openings import read_openings
+from zerosum.games import make
 from zerosum.notation import read_games
 from zerosum.notation.polyglot import position_key, read_book
+from zerosum.notation.record import Move, Record
+from zerosum.report.played_games import played_games
 
 GAMES = """[Result "1-0"]
 
@@ -91,3 +98,89 @@ def test_the_command(tmp_path: Path, zero: Command, monkeypatch: pytest.MonkeyPa
     assert zero("book", "book.bin", "games.pgn", "--least-games", "1").out == (
         "book.bin: 9 moves from 3 games, 2 left out.\n"
     )
+
+
+def test_given_moves_are_in_no_book() -> None:
+    """After them the players choose, and these moves count."""
+    texts = ("e2e4", "e7e5", "g1f3")
+    book = BookOfGames(24)
+    book.add(Record("chess", tuple(map(Move, texts)), result=1.0, opening_plies=2))
+    assert {key: list(moves) for key, moves in book._moves.items()} == {
+        position_key("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"): ["g1f3"]
+    }
+
+
+def test_lines_are_sorted_by_how_often_they_were_played() -> None:
+    def game(moves: str, *, name: str = "connect4", opening_plies: int = 0) -> Record:
+        return Record(name, tuple(map(Move, moves.split())), opening_plies=opening_plies)
+
+    lines = LinesOfGames(2)
+    lines.add_all([game("1 2 3"), game("4 4 1"), game("4 4 2"), game("3 3 3"), game("7 7 7"), game("3 3 1 1")])
+    lines.add_all([game("4 4"), game("4 4 4", opening_plies=1), game("4 4 4", name="connect4(rows=8)")])
+    assert (lines.num_games, lines.num_left_out) == (6, 3)
+    assert lines.content(least_games=1) == b"3 3\n4 4\n1 2\n7 7\n"
+    assert lines.content(least_games=2) == b"3 3\n4 4\n"
+    assert lines.content(least_games=3) == b""
+
+
+def test_lines_of_files_are_openings_of_a_match(tmp_path: Path, zero: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("games.txt").write_text("4 4 3 3 5\n4 4 3 2\n# a remark\n1. 4 4 3 7\n1 1 1 1 1\n4 4 8 1\n", encoding="utf-8")
+    answer = zero("book", "lines.TXT", "games.txt", "--game", "connect4", "--plies", "3")
+    assert answer.out == "lines.TXT: 1 lines from 4 games, 1 left out.\n", answer
+    (opening,) = read_openings("lines.TXT", make("connect4"))
+    assert [make("connect4").action_text(make("connect4").initial_state(), action) for action in opening.actions] == [
+        *("4", "4", "3")
+    ]
+    answer = zero("book", "lines.txt", "games.txt", "--plies", "3")
+    assert answer.status == 2 and "games.txt begins like no known game record" in answer.err
+    answer = zero("book", "lines.txt", "games.txt", "--game", "connect4")
+    assert (
+        answer.status == 2
+        and "No line of 8 plies was played in 2 games (0 games, 5 left out)" in answer.words + answer.err
+    )
+    Path("games.pgn").write_text(GAMES, encoding="utf-8")
+    assert (
+        zero("book", "lines.txt", "games.pgn", "--plies", "4").out == "lines.txt: 1 lines from 2 games, 3 left out.\n"
+    )
+    assert Path("lines.txt").read_text(encoding="utf-8") == "e2e4 e7e5 g1f3 b8c6\n"
+
+
+def test_games_of_a_run_are_read_as_they_were_played(tmp_path: Path) -> None:
+    run = untrained_run(tmp_path / "run", steps=(0,))
+    record_games(run, number=40)
+    game, records = make("connect4"), list(played_games(run))
+    assert len(records) == 40
+    for record in records:
+        state = game.initial_state()
+        for move in record.moves:
+            action = game.parse_action(state, move.text)
+            assert action is not None
+            state = game.play(state, action)
+        assert game.outcome(state) == record.result
+
+
+def test_a_run_gives_lines_and_a_book(tmp_path: Path, zero: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = untrained_run(tmp_path / "four", steps=(0,))
+    record_games(run, number=40)
+    assert zero("book", "lines.txt", "four", "--plies", "1").status == 0
+    firsts = Counter(record.moves[0].text for record in played_games(run) if len(record.moves) > 1)
+    expected = sorted(((-number, text) for text, number in firsts.items() if number > 1))
+    assert Path("lines.txt").read_text(encoding="utf-8").split() == [text for _, text in expected]
+    assert zero("book", "four.bin", "four").status == 2, "not chess"
+    answer = zero("book", "lines.txt", str(tmp_path))
+    assert answer.status == 2 and "is not a run" in answer.err
+
+
+def test_a_run_of_chess_gives_a_book(tmp_path: Path, zero: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Self-play itself: the book has each first move that scored, with the half points of the games' results."""
+    monkeypatch.chdir(tmp_path)
+    train_a_little("chess(max_plies=40)", tmp_path / "run")
+    assert zero("book", "own.bin", "run", "--plies", "1", "--least-games", "1").status == 0
+    points = Counter[str]()
+    for record in played_games(tmp_path / "run"):
+        assert record.result is not None
+        points[record.moves[0].text] += round(record.result + 1)
+    found = {move.text: move.weight for move in read_book(tmp_path / "own.bin").moves(START)}
+    assert found == {text: weight for text, weight in points.items() if weight} and found

@@ -280,6 +280,8 @@ def test_castling_planes() -> None:
         ),
         (START.replace(" w ", " x "), '"x" is to move, expected w or b'),
         ("5k2/8/8/8/8/8/8/4KR2 w - - 0 1", "Black's king could be taken"),
+        ("8/8/8/8/8/kK6/8/8 w - - 0 1", "Black's king could be taken"),
+        ("8/8/8/3k4/4K3/8/8/R7 b - - 0 1", "White's king could be taken"),
         (START.replace("KQkq", "KQkX"), "expected letters of KQkq"),
         (START.replace("KQkq", "KK"), "given twice"),
         (START.replace("KQkq", "KH"), "given twice"),

@@ -10,7 +10,7 @@ import typer
 
 from zerosum.cli.application import app
 from zerosum.cli.progress import Progress
-from zerosum.cli.words import GameArgument, Json, Position, seed_option
+from zerosum.cli.words import GameArgument, Json, Position, require_game_name, seed_option
 
 DOUBTFUL = 3
 """The exit status for a game that breaks no rule but raises a doubt."""
@@ -87,17 +87,40 @@ def perft(
 
 @app.command(epilog="Example: `zerosum book mine.bin games.pgn --plies 16`, then UCI's `BookFile` and `OwnBook`")
 def book(
-    file: Annotated[Path, typer.Argument(help="The book to write, a Polyglot book (.bin).", show_default=False)],
-    games: Annotated[
-        list[str], typer.Argument(help="Game records of chess, as `analyse` reads them.", show_default=False)
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="The book to write: a Polyglot book of chess (.bin), or lines of moves of any game (.txt).",
+            show_default=False,
+        ),
     ],
-    plies: Annotated[int, typer.Option(min=1, help="Plies of a game that count.")] = 24,
-    least_games: Annotated[int, typer.Option(min=1, help="Games in which a move must have been played.")] = 2,
+    games: Annotated[
+        list[str], typer.Argument(help="Game records, as `analyse` reads them, or folders of runs.", show_default=False)
+    ],
+    game: Annotated[
+        str, typer.Option(callback=require_game_name, help="The game of files that do not name it, such as .txt.")
+    ] = "",
+    plies: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Plies of a game that count, by default 24; the length of a line, by default 8.",
+            show_default=False,
+        ),
+    ] = None,
+    least_games: Annotated[int, typer.Option(min=1, help="Games in which a move or line must have been played.")] = 2,
 ) -> None:
-    """Make an opening book of chess from game records: a move's weight is the half points that it scored."""
-    from zerosum.arena.book_making import make_book
+    """Make an opening book of chess, or lines of any game, from game records or from the games of runs.
 
-    print(make_book(file, games, num_plies=plies, least_games=least_games))
+    A move's weight in a book is the half points that it scored. Lines are sorted by how often they were played.
+    """
+    from zerosum.arena.book_making import make_book
+    from zerosum.games import make
+    from zerosum.report.played_games import played_games
+
+    sources = [played_games(Path(source)) if Path(source).is_dir() else source for source in games]
+    rules = make(game) if game else None
+    print(make_book(file, sources, num_plies=plies, least_games=least_games, game=rules))
 
 
 @app.command(name="check-game", epilog="Example: `zerosum check-game mygame.py:MyGame`")

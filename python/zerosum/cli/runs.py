@@ -72,21 +72,40 @@ def probe(
             help="Simulations of a search; may be repeated; 1, 10, 100, 800 by default.",
         ),
     ] = None,
+    syzygy: Annotated[
+        str, typer.Option(help="Folder of Syzygy tables: take positions of chess endings.", show_default=False)
+    ] = "",
+    endings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ending",
+            help="An ending of --syzygy, such as KRPvKR; may be repeated; KQvK, KRvK, KPvK, KBNvK by default.",
+        ),
+    ] = None,
     worst: Annotated[int, typer.Option(min=0, help="Blind spots to show.")] = 5,
-    seed: Annotated[int, seed_option("the positions that are searched")] = 0,
+    seed: Annotated[int, seed_option("the positions that are searched or drawn")] = 0,
     json: Json = False,
 ) -> None:
     """Find blind spots: solved positions in which the network alone errs, and whether its search repairs them."""
     from json import dumps
 
+    from zerosum.base.errors import SettingsError
     from zerosum.play.bundled import require_network
     from zerosum.play.player import load_player
-    from zerosum.report.blind_spots import SIMULATIONS, probe_blind_spots, records_of
+    from zerosum.report.blind_spots import SIMULATIONS, ExactPosition, probe_blind_spots, records_of
+    from zerosum.report.exact_endings import USUAL_ENDINGS, ending_positions
 
     path = require_network(run)
+    player = load_player(path, game=game or None)
+    positions = list[ExactPosition]()
+    if syzygy:
+        positions = ending_positions(player.game, syzygy, endings or USUAL_ENDINGS, seed=seed)
+    elif endings:
+        raise SettingsError("--ending needs tables: name their folder by --syzygy.")
     found = probe_blind_spots(
-        load_player(path, game=game or None),
+        player,
         records_of(path),
+        positions=positions,
         simulations=sorted(set(simulations or SIMULATIONS)),
         num_worst=worst,
         seed=seed,

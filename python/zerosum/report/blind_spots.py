@@ -152,6 +152,7 @@ def probe_blind_spots(
     player: Player,
     records: Iterable[GameRecord] | None = None,
     *,
+    positions: Sequence[ExactPosition] = (),
     simulations: Sequence[int] = SIMULATIONS,
     num_worst: int = 5,
     seed: int = 0,
@@ -161,6 +162,7 @@ def probe_blind_spots(
     Args:
         player: The player; its evaluator and search settings are used, without noise.
         records: The games of its run, if there are any.
+        positions: Positions with exact results; those of the whole game, or the bundled ones, if there are none.
         simulations: Numbers of simulations, ascending.
         num_worst: Blind spots to describe: those whose favourite loses most, then those of which it is surest.
         seed: Key of the sample that is searched.
@@ -171,7 +173,7 @@ def probe_blind_spots(
     if not simulations or list(simulations) != sorted(set(simulations)) or simulations[0] < 1:
         raise SettingsError(f"simulations are {list(simulations)}, expected ascending numbers from 1.")
     game = player.game
-    positions, is_whole = _exact_positions(game)
+    positions, is_whole = (positions, False) if positions else _exact_positions(game)
     favourites, priors, values = _policy(player, [position.state for position in positions])
     critical = [number for number, position in enumerate(positions) if position.is_critical]
     right = {number for number in critical if favourites[number] in positions[number].best}
@@ -237,7 +239,7 @@ def _spot(
     )
 
 
-def _exact_positions(game: Rules) -> tuple[list[ExactPosition], bool]:
+def _exact_positions(game: Rules) -> tuple[Sequence[ExactPosition], bool]:
     """Solved positions, each once, and whether they are all of the game."""
     try:
         return solve(game), True
@@ -251,7 +253,7 @@ def _exact_positions(game: Rules) -> tuple[list[ExactPosition], bool]:
     if not solved:
         raise SettingsError(
             f"{game.spec.full_name} has more than {MOST_POSITIONS:,} positions, too many to solve it here, and no"
-            f" solved positions: probe a smaller game, or {', '.join(solved_games())}."
+            f" solved positions: probe a smaller game, or {', '.join(solved_games())}; chess with --syzygy."
         )
     return solved, False
 

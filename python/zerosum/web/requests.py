@@ -9,7 +9,6 @@ from zerosum.web import (
     puzzles,
     run_requests,
     study_requests,
-    teaching,
     tour_requests,
 )
 from zerosum.web.visit import Handler, Visit
@@ -17,6 +16,7 @@ from zerosum.web.visit import Handler, Visit
 HANDLERS: dict[str, Handler] = {
     "play.open": Visit.play_open,
     "play.move": Visit.play_move,
+    "play.keep": Visit.play_keep,
     "play.undo": Visit.play_undo,
     "play.resign": Visit.play_resign,
     "play.dead": Visit.play_dead,
@@ -30,7 +30,6 @@ HANDLERS: dict[str, Handler] = {
     **lesson_requests.HANDLERS,
     **study_requests.HANDLERS,
     **puzzles.HANDLERS,
-    **teaching.HANDLERS,
     **growth_requests.HANDLERS,
     **run_requests.HANDLERS,
     **match_requests.HANDLERS,

@@ -8,18 +8,14 @@ tells the score (`analyses.lead`), the loss is told in points, else in win rate.
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from zerosum.analysis.query_fields import Fields
 from zerosum.analysis.review import Thresholds
-from zerosum.base.errors import GameError
 from zerosum.play.analysis import Analysis, win_rate
+from zerosum.play.player import Player
 from zerosum.web.analyses import lead
-
-if TYPE_CHECKING:
-    from zerosum.web.table import Table
-    from zerosum.web.visit import Visit
+from zerosum.web.searches import Searches
+from zerosum.web.table import Table
 
 SIMULATIONS = 200
 """Simulations of each of the two searches."""
@@ -47,13 +43,18 @@ def loss_of(before: Analysis, after: Analysis, action: int) -> float:
     return max(0.0, win_rate(before.value) - rate)
 
 
-async def doubt(visit: Visit, table: Table) -> dict[str, Any] | None:
-    """What is to be told of a table's last move, a person's; None if the move is fine."""
+async def doubt(table: Table, player: Player, searches: Searches, *, most_simulations: int) -> dict[str, Any] | None:
+    """What is to be told of a table's last move, a person's; None if the move is fine.
+
+    Args:
+        table: The game, with at least one move.
+        player: The player whose searches judge the move.
+        searches: The pool that searches.
+        most_simulations: The limit of a search.
+    """
     game, action = table.game, table.actions[-1]
     before, after = table.states[-2:]
-    player = await asyncio.to_thread(visit.judge, table)
-    searches = visit.house.searches
-    simulations = min(SIMULATIONS, visit.house.limits.simulations)
+    simulations = min(SIMULATIONS, most_simulations)
     found = await searches.search(player, before, simulations=simulations)
     if found.best_action == action:
         return None
@@ -66,15 +67,3 @@ async def doubt(visit: Visit, table: Table) -> dict[str, Any] | None:
     sign = 1 if game.player(before) == 0 else -1
     points = None if leads[0] is None or leads[1] is None else round(sign * (leads[0] - leads[1]), 1)
     return {"says": words(loss, points), "loss": round(loss, 3), "points": points, "ply": len(table.actions)}
-
-
-async def play_keep(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """Let a move stand that was doubted: the computer answers."""
-    table = visit.open_table()
-    if not table.is_computers_turn:
-        raise GameError("no move is doubted.")
-    visit.kept = len(table.actions)
-    return visit.go_on()
-
-
-HANDLERS = {"play.keep": play_keep}

@@ -214,6 +214,14 @@ class Visit:
         table.play(action)
         return self.go_on()
 
+    async def play_keep(self, fields: Fields) -> dict[str, Any]:
+        """Let a move stand that was doubted: the computer answers."""
+        table = self.open_table()
+        if not table.is_computers_turn:
+            raise GameError("no move is doubted.")
+        self.kept = len(table.actions)
+        return self.go_on()
+
     async def play_undo(self, fields: Fields) -> dict[str, Any]:
         """Take moves back to the person's last turn."""
         self.open_table().undo()
@@ -299,7 +307,9 @@ class Visit:
     async def _computer(self, table: Table) -> None:
         if self._teaches and table.actions and len(table.actions) > self.kept and table.was_persons_move:
             ply = len(table.actions)
-            if (found := await teaching.doubt(self, table)) is not None:
+            player, limits = await asyncio.to_thread(self.judge, table), self.house.limits
+            found = await teaching.doubt(table, player, self.house.searches, most_simulations=limits.simulations)
+            if found is not None:
                 self.tell("doubt", **found)
                 return
             self.kept = ply

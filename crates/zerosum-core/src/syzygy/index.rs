@@ -6,10 +6,7 @@
 //!
 //! The numbering is that of Ronald de Man's generator, as Fathom and Pyrrhic (MIT) have it.
 
-use super::material::Material;
-
-/// Maximum number of men of a table.
-pub const MAX_MEN: usize = 7;
+use super::material::{MAX_MEN, Material};
 
 /// Squares of the triangle in the order of their numbers; the last four are on the diagonal.
 ///

@@ -2,7 +2,8 @@
 
 use cozy_chess::{Board, Color, Piece};
 
-use super::index::MAX_MEN;
+/// Maximum number of men of a table.
+pub const MAX_MEN: usize = 7;
 
 /// Letters of the kinds of pieces by number: 1 is a pawn, 6 a king.
 const LETTERS: &[u8; 6] = b"PNBRQK";

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use cozy_chess::{Board, BoardBuilder, Color, File, Piece, Rank, Square};
+use cozy_chess::{Board, BoardBuilder, Color, File, Piece, Rank, Square, get_king_moves};
 
 use super::{State, Variant, en_passant_square};
 use crate::games::fen::Fields;
@@ -91,6 +91,10 @@ pub fn parse(text: &str, variant: Variant) -> Result<(Board, u32, u32), String> 
     read_placement(&fields, &mut builder)?;
     builder.side_to_move = color_of(fields.player);
     let placed = builder.build().map_err(|_| fields.king_could_be_taken())?;
+    // The builder looks for checks by all pieces but kings.
+    if get_king_moves(placed.king(Color::White)).has(placed.king(Color::Black)) {
+        return Err(fields.king_could_be_taken());
+    }
     read_castling(fields.castling, variant, &mut builder)?;
     read_en_passant(fields.en_passant, &placed, &mut builder)?;
     // The board's own clock ends at 100; `play` recognises a capture or a pawn's move by its zero.

@@ -1,0 +1,110 @@
+"""Random positions of chess endings with exact results from Syzygy tables, to probe networks of chess by them.
+
+An ending has the name of its table: `KRvK` is a king and a rook against a king, with either colour.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+
+from zerosum.base.errors import GameError, SettingsError, shown
+from zerosum.games import Rules, State
+from zerosum.report.blind_spots import ExactPosition
+from zerosum.search.syzygy import Syzygy, describe_syzygy, open_syzygy
+
+USUAL_ENDINGS = ("KQvK", "KRvK", "KPvK", "KBNvK")
+POSITIONS = 500
+"""Positions of each ending."""
+MOST_DRAWS = 10_000
+"""Placements that are drawn for a position; about two are needed."""
+MOST_REPEATS = 20
+"""Positions that are drawn for one that has not been drawn before."""
+WIN = 2
+"""The table's word for a win under the fifty-move rule; -2 is a loss, and all between count as draws."""
+
+
+def ending_positions(
+    game: Rules, path: str, names: Sequence[str] = USUAL_ENDINGS, *, number: int = POSITIONS, seed: int = 0
+) -> list[ExactPosition]:
+    """Random positions of endings with the results of all moves: so many different ones of each ending.
+
+    Either colour has the first side's men, either side is to move, nobody may castle, and the fifty-move rule begins to
+    count. A move that only the 100th ply of this rule would turn into a draw counts as what the table says.
+
+    Args:
+        game: Chess or Chess960.
+        path: The folder of Syzygy tables, or several, as `open_syzygy` takes them.
+        names: The endings, such as `KRPvKR`.
+        number: Positions of each ending.
+        seed: Key of the draws.
+
+    Raises:
+        SettingsError: the game is not chess, a name is no ending, it has not so many positions, or the tables lack a
+        result of one.
+    """
+    if game.spec.name != "chess":
+        raise SettingsError(f"Syzygy tables are of chess, not of {game.spec.full_name}: probe it without them.")
+    tables = open_syzygy(path)
+    return [position for name in names for position in _positions(game, tables, name, number, seed)]
+
+
+def _positions(game: Rules, tables: Syzygy, name: str, number: int, seed: int) -> list[ExactPosition]:
+    if not re.fullmatch(r"K[QRBNP]*vK[QRBNP]*", name):
+        raise SettingsError(f"{shown(name)} is no ending: write the men of both sides, such as KQvK or KRPvKR.")
+    if len(name) - 1 > tables.max_men:
+        raise SettingsError(
+            f"{name} has {len(name) - 1} men, and the tables have endings of {tables.max_men} at the most. Name a"
+            " smaller ending, or get the tables."
+        )
+    rng, found = random.Random(f"{seed} {name}"), dict[str | None, ExactPosition]()
+    for _ in range(MOST_REPEATS * number):
+        if len(found) == number:
+            return list(found.values())
+        state = _random_state(game, name, rng)
+        text = game.position_text(state)
+        if text not in found:
+            found[text] = _exact(game, tables, state, name)
+    raise SettingsError(f"{name} has hardly {number:,} positions: {len(found):,} were found.")
+
+
+def _random_state(game: Rules, name: str, rng: random.Random) -> State:
+    """A legal position that is not over, either colour having the first side's men, either side to move."""
+    rows, columns = game.spec.board_shape
+    first, second = name.split("v")
+    for _ in range(MOST_DRAWS):
+        sides = (first, second.lower()) if rng.random() < 0.5 else (first.lower(), second)
+        men = "".join(sides)
+        cells = dict(zip(rng.sample(range(rows * columns), len(men)), men, strict=True))
+        lines = ("".join(cells.get(row * columns + column, "1") for column in range(columns)) for row in range(rows))
+        placement = re.sub("1+", lambda ones: str(len(ones[0])), "/".join(lines))
+        try:
+            state = game.parse_position(f"{placement} {rng.choice('wb')} - - 0 1")
+        except GameError:
+            continue  # kings beside each other, a pawn on the last rank, a king that could be taken
+        if game.outcome(state) is None:
+            return state
+    raise SettingsError(f"{name} has no position that goes on: by the rules of {game.spec.full_name} it is a draw.")
+
+
+def _exact(game: Rules, tables: Syzygy, state: State, name: str) -> ExactPosition:
+    """A position with the result of each move, for its mover.
+
+    Raises:
+        SettingsError: the tables lack what a move leads to.
+    """
+    results = {}
+    for action in game.legal_actions(state):
+        after = game.play(state, action)
+        outcome = game.outcome(after)
+        if outcome is not None:
+            results[action] = outcome if game.player(state) == 0 else -outcome
+        elif (known := tables.wdl(game, after)) is not None:
+            results[action] = -float((known == WIN) - (known == -WIN))
+        else:
+            raise SettingsError(
+                f"The tables have no result of {game.position_text(after)}, which is a move after a position of {name}."
+                f" {describe_syzygy(tables)} Name other endings by --ending, or get the tables."
+            )
+    return ExactPosition(state, results)
