@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -24,9 +25,10 @@ from zerosum.games import make
 from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
 from zerosum.report import drawings, probes
 from zerosum.report.curves import curves
-from zerosum.report.drawings import Picture, picture
+from zerosum.report.drawings import Picture, mean_band, picture
 from zerosum.report.findings import findings
 from zerosum.report.game_statistics import GameBlock, block_of, reliability, swings
+from zerosum.report.opening_choice import human_shares, opening_shares
 from zerosum.report.page import write_page
 from zerosum.report.run_data import differing_settings, families, read_run
 from zerosum.run.metrics import MetricsRow
@@ -103,7 +105,8 @@ def test_a_run_has_a_page_with_all_parts(runs: list[Path], tmp_path: Path) -> No
         "Losses",
         "Solved positions",
         "Games of a",
-        "First moves of a",
+        "Openings of a",
+        "games are counted here.",
         "Network and search of a",
         "sharp changes of the value",
         "The network of a without search",
@@ -257,7 +260,9 @@ def test_games_are_counted() -> None:
     block = block_of(10, games, max_plies=8)
     assert (block.draws, block.first_wins, block.caps, block.distinct) == (0.25, 0.5, 0.25, 0.75)
     assert block.first_moves == {3: 2, 2: 1}, "the third begins at random"
-    assert block.opening_bits == pytest.approx(1.5)
+    assert block.openings == {(3, 0, 3, 0, 3, 0): 2, (2, 3, 2, 3): 1}
+    assert block.opening_bits == pytest.approx(np.log2(3) - 2 / 3)
+    assert (block.begun, block.taught) == (0.25, 0.0)
     assert block.policy_entropy == pytest.approx(np.log(2))
     assert len(block.results) == 7 + 7 + 6 + 4
     assert block.results[:7].tolist() == [1, -1, 1, -1, 1, -1, 1]
@@ -265,6 +270,63 @@ def test_games_are_counted() -> None:
     (sharpest, *_) = swings(games, make("connect4"))
     assert (sharpest.record.game_id, sharpest.ply, sharpest.before) == (1, 1, pytest.approx(0.1))
     assert sharpest.after == pytest.approx(0.5)
+
+
+def taught(actions: list[int]) -> GameRecord:
+    """A game of an alpha-beta search."""
+    game = record(actions, 1.0, [0.5] * len(actions))
+    game.plies["flags"] = PlyFlag.RECORDED | PlyFlag.EVALUATED
+    return game
+
+
+def test_a_teachers_games_are_not_the_players_own() -> None:
+    games = [record([3, 0, 3, 0, 3, 0, 3], 1.0, [0.1] * 7), taught([6, 5, 6, 5, 6, 5, 6])]
+    block = block_of(0, games, max_plies=42)
+    assert (block.taught, block.first_moves) == (0.5, {3: 1})
+    assert block.opening_bits == 0
+    own = block_of(0, games, max_plies=42, plays_alpha_beta=True)
+    assert (own.taught, own.first_moves) == (0.0, {3: 1, 6: 1})
+
+
+def test_openings_are_shares_of_all_games_with_the_others_as_one() -> None:
+    lines = [[move, other, move, other, move, other, 6] for move in range(4) for other in (4, 5, 6)]
+    games = [record(line, 1.0, [0.1] * 7) for line in lines for _ in range(2 if line[:2] == [0, 4] else 1)]
+    found = opening_shares([block_of(0, games, max_plies=42)], make("connect4"), plies=6)
+    assert found is not None and found.games == (len(games) / 2,)
+    assert next(iter(found.shares)) == "1 5 1 5 1 5" and found.shares["1 5 1 5 1 5"] == [2 / 13]
+    assert list(found.shares)[-1] == "others" and len(found.shares) == 8
+    assert sum(share[0] for share in found.shares.values()) == pytest.approx(1)
+    firsts = opening_shares([block_of(0, games, max_plies=42)], make("connect4"), plies=1)
+    assert firsts is not None and firsts.shares == {"1": [4 / 13], "2": [3 / 13], "3": [3 / 13], "4": [3 / 13]}
+
+
+def chess_game(moves: str) -> GameRecord:
+    """A game of chess by its moves in UCI's notation."""
+    chess, state, actions = make("chess"), make("chess").initial_state(), []
+    for text in moves.split():
+        actions.append(next(a for a in chess.legal_actions(state) if chess.action_text(state, a) == text))
+        state = chess.play(state, actions[-1])
+    return record(actions, 0.0, [0.0] * len(actions))
+
+
+def test_human_openings_are_found_by_any_order_of_moves() -> None:
+    games = [
+        chess_game(moves) for moves in ("d2d4 d7d5 c2c4 e7e6", "c2c4 d7d5 d2d4 e7e6", "c2c4 e7e5", "a2a3 a7a6", "e2e4")
+    ]
+    found = human_shares([block_of(0, games, max_plies=512)], make("chess"))
+    assert found is not None and len(found.shares) == 12
+    reached = {name: share for name, [share] in found.shares.items() if share}
+    assert reached == {"D06 Queen's Gambit": 0.4, "A10 English Opening": 0.4}
+    assert human_shares([block_of(0, [games[-1]], max_plies=512)], make("chess")) is None
+    assert human_shares([healthy()], make("connect4")) is None
+
+
+def test_the_band_of_seeds_is_students_interval() -> None:
+    each = np.random.default_rng(1).normal(100, 20, (4, 9))
+    low, mean, high = mean_band(each)
+    error = scipy.stats.sem(each, axis=0)
+    expected = scipy.stats.t.interval(0.95, 3, loc=each.mean(axis=0), scale=error)
+    assert np.allclose((low, high), expected, rtol=1e-3) and np.allclose(mean, each.mean(axis=0))
 
 
 def test_a_value_that_can_be_trusted_lies_on_the_diagonal() -> None:

@@ -109,9 +109,11 @@ class Page:
         for run, game in zip(runs, self._games, strict=True):
             newest: list[GameRecord] = []
             blocks = []
+            max_plies = game.spec.max_plies if game else 1 << 30
+            plays_alpha_beta = run.config.network.kind == "updatable"
             for before, records in run.game_blocks():
                 newest = records
-                blocks.append(block_of(before, records, game.spec.max_plies if game else 1 << 30))
+                blocks.append(block_of(before, records, max_plies, plays_alpha_beta=plays_alpha_beta))
             self._records.append(newest)
             self._blocks.append(blocks)
         self.found = [findings(run, blocks) for run, blocks in zip(runs, self._blocks, strict=True)]
@@ -152,7 +154,8 @@ class Page:
         yield "<h2>Curves</h2>"
         if any(len(family) > 1 for family in families(runs)):
             words = (
-                "Runs that differ only in their seeds have one colour: their mean, and a band from minimum to maximum."
+                "Runs that differ only in their seeds have one colour: each run thin, their mean, and the 95 % interval"
+                " of the mean (Student's)."
             )
             yield f"<p class=soft>{words}</p>"
         for drawn in (
@@ -203,13 +206,11 @@ class Page:
         if not blocks:
             return
         yield f"<h2>Self-play of {_text(run.name)}</h2>"
-        names: dict[int, str] = {}
-        if game is not None:
-            start = game.initial_state()
-            names = {action: game.action_text(start, action) for action in game.legal_actions(start)}
+        yield f"<p>{_text(_who_played(blocks))}</p>"
         for drawn in (
             drawings.games_picture(run, blocks),
-            drawings.openings_picture(run, blocks, names),
+            drawings.openings_picture(run, blocks, game) if game is not None else None,
+            drawings.human_openings_picture(run, blocks, game) if game is not None else None,
             drawings.learning_picture(run, blocks),
         ):
             yield from _figure(drawn)
@@ -240,6 +241,19 @@ class Page:
                 moves = ", ".join(f"{analysis.moves[at]} {analysis.visits[at] / total:.0%}" for at in order)
                 rows.append([f"{simulations:,}", moves, f"{analysis.value:+.2f}", " ".join(analysis.best_line[:8])])
             yield _table(["simulations", "moves by visits", "value", "best line"], rows)
+
+
+def _who_played(blocks: Sequence[GameBlock]) -> str:
+    """What share of the counted games the player did not choose alone."""
+    total = sum(block.num_games for block in blocks)
+    begun = sum(block.begun * block.num_games for block in blocks) / total
+    taught = sum(block.taught * block.num_games for block in blocks) / total
+    words = [f"{total:,} games are counted here."]
+    if begun:
+        words.append(f"{begun:.0%} began with random moves or in an earlier position.")
+    if taught:
+        words.append(f"{taught:.0%} were played by an alpha-beta search, before the network played.")
+    return " ".join(words)
 
 
 def _best_of_others(game: str, name: str) -> str:
