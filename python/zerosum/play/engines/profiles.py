@@ -42,7 +42,10 @@ def profile_of(suite: str, command: EngineCommand, game: Rules, *, num_engines: 
         SettingsError: the suite is unknown, or has no opponent at this game that is set up by options.
         EngineFailure: the engine does not start.
     """
-    opponents = {match.game: match.opponent for match in paper_matches(suite) if match.opponent.threads is not None}
+    opponents: dict[str, PaperOpponent] = {}
+    for match in paper_matches(suite):
+        if match.opponent.threads is not None:
+            opponents.setdefault(match.game, match.opponent)  # that of the main match
     if game.spec.name not in opponents:
         raise SettingsError(f"profile {suite!r} sets up no engine for {game.spec.name}{nearest('', opponents)}.")
     opponent = opponents[game.spec.name]
