@@ -24,6 +24,7 @@ from runs_for_tests import SETTINGS, train_a_little
 from zerosum._core import core_game_names
 from zerosum.cli import app
 from zerosum.games import make
+from zerosum.games.names import GameName
 from zerosum.games.rules import find_game
 from zerosum.run import settings_page
 from zerosum.run.config import load_preset
@@ -100,7 +101,7 @@ def test_the_readmes_game_is_short_keeps_every_promise_and_is_learned(
     assert len(code.splitlines()) <= 60
     Path("breakthrough.py").write_text(code, encoding="utf-8")
     name = "breakthrough.py:Breakthrough"
-    assert zerosum.check_game(find_game(name), num_games=20).results.keys() == {-1.0, 1.0}
+    assert zerosum.check_game(find_game(GameName.parse(name)), num_games=20).results.keys() == {-1.0, 1.0}
     train_a_little(name, "runs/breakthrough")
     analysis = zerosum.load("runs/breakthrough").analyse("")
     assert analysis.best_move in analysis.moves

@@ -110,8 +110,8 @@ def variants_of(defaults: RunConfig) -> dict[str, list[str]]:
 
 def changed(config: RunConfig, settings: Sequence[str]) -> RunConfig:
     """The settings of a run of the same time with other overrides, and of the same game unless they name another."""
-    name, own = game_and_settings(config.game, settings)
-    planes = [f"training.planes={config.training.planes}"] if name == config.game else []
+    name, own = game_and_settings(str(config.game), settings)
+    planes = [f"training.planes={config.training.planes}"] if name == str(config.game) else []
     return new_config(make(name), name, minutes=config.training.minutes, overrides=[*COMMON, *planes, *own])
 
 

@@ -82,7 +82,7 @@ def package(run: Path, name: str, *, date: str, records: str = "", rating: str =
 
 def settings_text(config: RunConfig) -> str:
     """A `config.toml` with the settings that differ from the defaults, in all its sections."""
-    lines = [f"format_version = {FORMAT_VERSION}", f"game = {json.dumps(config.game)}"]
+    lines = [f"format_version = {FORMAT_VERSION}", f"game = {json.dumps(str(config.game))}"]
     lines += [f"preset = {json.dumps(config.preset)}"] if config.preset else []
     for section, config_type in SECTIONS.items():
         defaults = {field.name: field.default for field in fields(config_type)}
@@ -113,7 +113,7 @@ def _initial_network(config: RunConfig, unit: str) -> tuple[tuple[str, ...], int
 def _command(config: RunConfig) -> list[str]:
     """The words of the command that trains with these settings on this machine."""
     minutes = config.training.minutes
-    words = ["zerosum", "train", config.game, *(["--preset", config.preset] if config.preset else [])]
+    words = ["zerosum", "train", str(config.game), *(["--preset", config.preset] if config.preset else [])]
     words += ["--steps", str(config.training.steps)] if minutes is None else ["--minutes", f"{minutes:g}"]
     initial = config.training.initial_network
     words += ["--from-network", initial] if initial else []

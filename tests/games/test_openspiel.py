@@ -13,6 +13,7 @@ import pytest
 from runs_for_tests import train_a_little
 from zerosum.base.errors import GameError
 from zerosum.games import check_game, make, openspiel, parse_action, state_after
+from zerosum.games.names import GameName
 from zerosum.games.rules import find_game
 from zerosum.network.checkpoint import load_newest
 from zerosum.play.player import load_player
@@ -49,7 +50,7 @@ def test_without_the_package_a_sentence_says_how_to_get_it(monkeypatch: pytest.M
 @pytest.mark.parametrize("name", GAMES)
 def test_it_keeps_the_protocol(name: str) -> None:
     pytest.importorskip("pyspiel")
-    game = find_game(f"openspiel:{name}")
+    game = find_game(GameName.parse(f"openspiel:{name}"))
     assert check_game(game, num_games=2).num_games == 2
     spec = make(f"openspiel:{name}").spec
     assert spec.full_name == f"openspiel:{name}" and make(spec.full_name).spec.encoder_id == spec.encoder_id

@@ -16,7 +16,8 @@ import pytest
 from games_for_tests import Box, Boxed, DoubleMove, Loop, Spy
 from zerosum.base.errors import GameError
 from zerosum.games import Rules, check_game, make, measure_game
-from zerosum.games.python_game import ATTRIBUTES, METHODS, adopt, split_name
+from zerosum.games.names import GameName
+from zerosum.games.python_game import ATTRIBUTES, METHODS, adopt
 from zerosum.games.rules import Leaves
 from zerosum.network.evaluators import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator
 from zerosum.search import SearchConfig, new_search
@@ -264,7 +265,7 @@ def test_options_of_a_class_stand_in_brackets(tmp_path: Path) -> None:
         ("Race(rules='no blanks')", "race12no blanks"),
     ]:
         assert make(f"{file}:{text}").spec.name == name
-    assert split_name(f"{file}:Race( goal = 7 )") == split_name(f"{file}:Race(goal=7)"), "one game, one name"
+    assert GameName.parse(f"{file}:Race( goal = 7 )") == GameName.parse(f"{file}:Race(goal=7)"), "one game, one name"
     for text, message in [
         ("Race(gaol=7)", "Race has no option 'gaol': did you mean 'goal'? Available: goal, rules."),
         ("Race(7)", "'Race(7)' has an option without a name, expected Race(name=value, ...)."),

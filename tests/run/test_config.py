@@ -109,19 +109,19 @@ def test_go_is_learned_with_owners_and_openings() -> None:
     assert not new_config(make("chess"), "chess").network.ownership_head
     paper = new_config(make("go19"), "go19", preset="paper")
     assert not paper.network.ownership_head and paper.selfplay.opening_share == 0
-    assert paper.game == "go19" and len(make(paper.game).spec.planes) == 17
+    assert str(paper.game) == "go19" and len(make(paper.game).spec.planes) == 17
 
 
 def test_planes_are_added_to_the_name_of_a_game_without_any() -> None:
     go9 = make("go9")
-    assert new_config(go9, "go9", overrides=["training.planes="]).game == "go9"
-    assert new_config(go9, "go9", settings={"training.planes": "history=2"}).game == "go(size=9, history=2)"
-    assert new_config(go9, "go9", overrides=["training.source=records"]).game == "go9"
-    assert new_config(make("chess"), "chess").game == "chess"
+    assert str(new_config(go9, "go9", overrides=["training.planes="]).game) == "go9"
+    assert str(new_config(go9, "go9", settings={"training.planes": "history=2"}).game) == "go(size=9, history=2)"
+    assert str(new_config(go9, "go9", overrides=["training.source=records"]).game) == "go9"
+    assert str(new_config(make("chess"), "chess").game) == "chess"
     named = make("go9(history=4)")
-    assert new_config(named, "go(size=9, history=4)").game == "go(size=9, history=4)"
+    assert str(new_config(named, "go(size=9, history=4)").game) == "go(size=9, history=4)"
     both = new_config(named, "", overrides=["training.planes=liberties=2"])
-    assert both.game == "go(size=9, history=4, liberties=2)"
+    assert str(both.game) == "go(size=9, history=4, liberties=2)"
     for game, planes, sentence in (
         (named, "history=2", r"go\(size=9, history=4\) and training.planes='history=2' disagree about history"),
         (go9, "komi=2", r"has no option 'komi' of planes, only history, history_fill, liberties"),

@@ -18,6 +18,7 @@ from zerosum.arena.session import play_session
 from zerosum.arena.store import parse_game
 from zerosum.base.errors import GameError, RunError, SettingsError
 from zerosum.games import make
+from zerosum.games.names import GameName
 from zerosum.notation import Move, Record, game_text, write_games
 from zerosum.notation.centipawns import centipawns, value_of
 from zerosum.play.contestant import RANDOM
@@ -291,7 +292,9 @@ def test_one_run_has_one_game(tmp_path: Path) -> None:
     assert Told(tmp_path / "b.csa", run=run).counts.refused == {"of another game or other options": 1}
     with pytest.raises(SettingsError, match="has games of chess, not of shogi: name another directory"):
         Told(tmp_path / "b.csa", run=run, game="shogi")
-    assert plan(run, make("chess"), "chess", asked={}).game == "chess", "a training may begin in it"
+    assert str(plan(run, make("chess"), GameName.parse("chess"), asked={}).game) == "chess", (
+        "a training may begin in it"
+    )
 
 
 def test_files_that_cannot_be_read_stop_nothing(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import games_for_tests
 import zerosum
 from runs_for_tests import SETTINGS
 from zerosum.base.errors import GameError, RunError, SettingsError
+from zerosum.games.names import GameName
 from zerosum.games.source_files import differing, kept_name, rules_files, source_of
 from zerosum.play.choice import open_player
 from zerosum.run.report import describe
@@ -57,7 +58,7 @@ def test_an_object_of_a_class_that_nobody_else_can_load_is_trained_and_played(tm
 
 def test_an_object_of_a_file_plays_in_processes() -> None:
     name = f"{Path(games_for_tests.__file__).resolve()}:DoubleMove"
-    assert source_of(games_for_tests.DoubleMove()) == name
+    assert str(source_of(games_for_tests.DoubleMove())) == name
     changed = games_for_tests.DoubleMove()
     changed.name = "other"  # type: ignore[misc]
     assert source_of(changed) is None, "its constructor makes another one"
@@ -88,15 +89,15 @@ def own_run(tmp_path: Path) -> Path:
 
 def test_a_run_keeps_its_rules(own_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, kept = own_run.parent / "race.py", own_run / "game" / "race.py"
-    name = f"{file}:DoubleMove"
-    assert set(rules_files(name)) == {"race.py", "helper.py"} and kept.read_text() == file.read_text()
-    assert differing(own_run, rules_files(name)) == [] and kept_name(own_run, name) == f"{kept}:DoubleMove"
+    name = GameName.parse(f"{file}:DoubleMove")
+    assert set(rules_files(file)) == {"race.py", "helper.py"} and kept.read_text() == file.read_text()
+    assert differing(own_run, rules_files(file)) == [] and str(kept_name(own_run, name)) == f"{kept}:DoubleMove"
     file.write_text(f"{file.read_text()}\n# changed\n")
     assert zerosum.load(own_run).game.spec.name == "race"
     said = capsys.readouterr().err
     assert f"race.py changed since {own_run} was trained" in said and f"--game {kept}:DoubleMove" in said
     assert open_player(str(own_run), game=f"{kept}:DoubleMove").player.game.spec.name == "race"
-    again = train(name, own_run, steps=3, settings=None)
+    again = train(str(name), own_run, steps=3, settings=None)
     assert "NOTE: race.py changed since this run was trained" in again
     assert kept.read_text() == file.read_text()
     capsys.readouterr()

@@ -14,6 +14,7 @@ from commands_for_tests import Command
 from runs_for_tests import SETTINGS, train_a_little
 from zerosum.base.errors import DataError, RunError, SettingsError
 from zerosum.games import make
+from zerosum.games.names import GameName
 from zerosum.network import Checkpoint, load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, list_checkpoints, load_learner_state
 from zerosum.network.residual_tower import ResidualTower
@@ -119,10 +120,10 @@ def test_planes_and_searches_follow_from_the_network() -> None:
     """The packaged Go network has planes of liberties; the preset chess begins with an alpha-beta search."""
     go = new_config(make("go9"), "go9", overrides=["training.initial_network=go9", "training.planes=liberties=3"])
     assert go == new_config(make("go9"), "go9", overrides=["training.initial_network=go9"])
-    assert go.game == "go(size=9, liberties=3)" and go.network.ownership_head
+    assert str(go.game) == "go(size=9, liberties=3)" and go.network.ownership_head
     assert new_config(make("chess"), "chess", preset="chess").selfplay.alphabeta_depth
     chess = new_config(make("chess"), "chess", preset="chess", overrides=["training.initial_network=chess"])
-    assert (chess.selfplay.alphabeta_depth, chess.game) == (0, "chess")
+    assert (chess.selfplay.alphabeta_depth, str(chess.game)) == (0, "chess")
     kept = new_config(
         make("chess"), "chess", overrides=["training.initial_network=chess", "selfplay.alphabeta_depth=2"]
     )
@@ -169,7 +170,7 @@ def test_a_run_directory_of_strangers_is_still_refused(learned: Path, tmp_path: 
     (tmp_path / "letter.txt").write_text("hello")
     asked = {"training": {"initial_network": str(learned)}}
     with pytest.raises(RunError, match="is not a run"):
-        plan(tmp_path, GAME, "tictactoe", asked=asked)
+        plan(tmp_path, GAME, GameName.parse("tictactoe"), asked=asked)
 
 
 def test_its_card_has_the_commands_and_the_cost_of_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,7 @@ def counted(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def command_text(*words: str | Path) -> str:
+def command_text(*words: object) -> str:
     """A command of this program as it can be typed here, such as `.venv/bin/zerosum play runs/demo`.
 
     The program is `zerosum` if the shell would find it under this name or if another program called this one.

@@ -13,7 +13,7 @@ from zerosum.bench.selfplay_slices import Playing
 from zerosum.bench.speed_up import speed_ups
 from zerosum.bench.untrained import evaluator_alone, network_settings, on_gpu, untrained_checkpoint
 from zerosum.games import Rules, measure_game
-from zerosum.run.config import configured_game, game_name, new_config
+from zerosum.run.config import configured_game, new_config
 from zerosum.run.workers import measured, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay.calibration import Busy
 
@@ -29,7 +29,7 @@ def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[s
     (caches save some), and with the length of random games. Then, on a CPU with several cores, the speed-up of several
     cores over one is measured.
     """
-    config = new_config(game, game_name(name), overrides=overrides)
+    config = new_config(game, name, overrides=overrides)
     game = configured_game(game, config)
     with tempfile.TemporaryDirectory() as directory:
         config, _ = measured(Path(directory), game, untrained_checkpoint(game, config), config, report=print)

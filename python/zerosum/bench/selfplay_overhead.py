@@ -22,7 +22,7 @@ from zerosum.bench.other_process import OtherProcess, open_module
 from zerosum.games import Rules, make
 from zerosum.network.evaluators import UniformEvaluator
 from zerosum.replay.game_store import GameStore
-from zerosum.run.config import RunConfig, configured_game, game_name, new_config
+from zerosum.run.config import RunConfig, configured_game, new_config
 from zerosum.selfplay import SelfplayTask
 from zerosum.selfplay.calibration import Busy, Work
 from zerosum.selfplay.worker import SelfplayWorker
@@ -40,14 +40,14 @@ def bench_selfplay_overhead(game: Rules, name: str, seconds: float, overrides: S
     All moves are searched in full without a cache, and the evaluator gives all moves the same prior and all positions
     the value 0.
     """
-    config = new_config(game, game_name(name), overrides=overrides)
+    config = new_config(game, name, overrides=overrides)
     game = configured_game(game, config)
     num_games = config.selfplay.games_per_worker or GAMES_A_WORKER
     has_two = num_cores() > 1
     slice_s = seconds / (ROUNDS * len(SIMULATIONS) * (3 if has_two else 1))
     for num_simulations in SIMULATIONS:
         settings = {"num_simulations": num_simulations, "games_per_worker": num_games}
-        request = {"game": config.game, "overrides": list(overrides), "num_simulations": num_simulations}
+        request = {"game": str(config.game), "overrides": list(overrides), "num_simulations": num_simulations}
         with _playing(game, config, num_simulations, num_games, num_threads=2) as work, Busy(1) as one, Busy(2) as two:
             if not has_two:
                 rates = [one.rate(work, seconds=slice_s).per_cpu_second for _ in range(ROUNDS)]

@@ -9,7 +9,7 @@ from zerosum.bench.figure import ROUNDS, Figure
 from zerosum.bench.selfplay_slices import Playing
 from zerosum.bench.simulated import SimulatedEvaluator, simulated_device
 from zerosum.games import Rules
-from zerosum.run.config import changed, configured_game, game_name, new_config
+from zerosum.run.config import changed, configured_game, new_config
 from zerosum.run.workers import num_selfplay_workers
 
 GAMES = 512
@@ -30,7 +30,7 @@ def bench_simulated_selfplay(
         SettingsError: there is no such device.
     """
     device = simulated_device(evaluator)
-    config = new_config(game, game_name(name), overrides=["training.workers=threads", *overrides])
+    config = new_config(game, name, overrides=["training.workers=threads", *overrides])
     game = configured_game(game, config)
     games = config.selfplay.games_per_worker or GAMES
     config = changed(config, {"selfplay": {"games_per_worker": games}})

@@ -24,10 +24,11 @@ from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.bench.other_process import OtherProcess, open_module
 from zerosum.bench.untrained import untrained_checkpoint, untrained_evaluator
 from zerosum.games import Rules, make
+from zerosum.games.names import GameName
 from zerosum.games.rules import Leaves
 from zerosum.network.evaluators import Evaluations, Evaluator, NetworkEvaluator
 from zerosum.replay.game_store import GameStore
-from zerosum.run.config import RunConfig, configured_game, game_name, new_config
+from zerosum.run.config import RunConfig, configured_game, new_config
 from zerosum.run.workers import new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import SelfplayTask
 from zerosum.selfplay.calibration import Rate
@@ -210,7 +211,7 @@ class _Timed:
 
 def selfplay_process(name: str, overrides: Sequence[str], *, seed: int) -> AbstractContextManager[OtherProcess]:
     """A process with the self-play of `Playing` with these settings."""
-    request = {"game": game_name(name), "overrides": list(overrides), "seed": seed}
+    request = {"game": str(GameName.parse(name).absolute()), "overrides": list(overrides), "seed": seed}
     return open_module("zerosum.bench.selfplay_slices", request)
 
 

@@ -32,8 +32,8 @@ def speed_ups(
         yield "speed_up_two_networks", _ratio(_together(_of(one), _of(another)), _of(one), slice_s)
     settings = [*overrides, "selfplay.num_workers=1", f"selfplay.games_per_worker={config.selfplay.games_per_worker}"]
     with (
-        selfplay_process(config.game, settings, seed=0) as first,
-        selfplay_process(config.game, settings, seed=1) as second,
+        selfplay_process(str(config.game), settings, seed=0) as first,
+        selfplay_process(str(config.game), settings, seed=1) as second,
     ):
         both = _together(_of_process(first), _of_process(second))
         yield "speed_up_two_processes", _ratio(both, _of_process(first), slice_s)

@@ -113,19 +113,21 @@ def check_game(
     from zerosum.games import Rules, adopt
     from zerosum.games import check_game as check
     from zerosum.games.findings import report_lines
+    from zerosum.games.names import GameName
     from zerosum.games.rules import find_game
     from zerosum.network import NetworkShape
     from zerosum.network.weights import policy_remark
     from zerosum.run.config import new_config
 
-    found = find_game(game)
+    name = GameName.parse(game)
+    found = find_game(name)
     with Progress("random game") as progress:
         report = check(found, num_games=games, seed=seed, on_game=progress.tell)
     rules = found if isinstance(found, Rules) else adopt(found)
     for line in report_lines(game, report):
         print(line)
     if rules.is_python:
-        remark = policy_remark(new_config(rules, game).network, NetworkShape.of(rules.spec))
+        remark = policy_remark(new_config(rules, name).network, NetworkShape.of(rules.spec))
         print(end=f"\n{remark}\n" if remark else "")
     if report.doubts:
         raise typer.Exit(DOUBTFUL)

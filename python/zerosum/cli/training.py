@@ -87,9 +87,9 @@ def train(
 ) -> None:
     """Learn a game from its rules alone, or from records; or continue a run (name it or its store, not the game)."""
     from zerosum.base.errors import SettingsError, command_text
-    from zerosum.games.rules import is_game_name
+    from zerosum.games.names import GameName
     from zerosum.play.runs import run_to_write, runs_directory
-    from zerosum.run.config import asked_settings, directory_name
+    from zerosum.run.config import asked_settings
     from zerosum.run.dry_run import dry_run as print_plan
     from zerosum.run.given_game import recorded_game
     from zerosum.run.storage import fetch_run, is_url, store_name
@@ -101,15 +101,16 @@ def train(
         raise SettingsError("--from-network is empty: name a network, or leave it out.")
     if store and repeat > 1:
         raise SettingsError("--store is for one run: leave out --repeat, or store each run by a command of its own.")
+    name = GameName.parse(game)
     if is_url(game):
         run = run or runs_directory() / store_name(game)
         fetch_run(game, run, report=print)
-        game = recorded_game(run)
+        name = recorded_game(run)
     run = run and run_to_write(run)
-    named = run_to_write(Path(game))
-    if run is None and (named / "config.toml").is_file() and (named == Path(game) or not is_game_name(game)):
-        run, game = named, recorded_game(named)
-    directory = run or runs_directory() / directory_name(game)
+    named = run_to_write(Path(str(name)))
+    if run is None and (named / "config.toml").is_file() and (named == Path(str(name)) or not name.can_exist):
+        run, name = named, recorded_game(named)
+    directory = run or runs_directory() / name.directory
     overrides = [
         *(set_ or []),
         *([] if steps is None else [f"training.steps={steps}"]),
@@ -120,11 +121,11 @@ def train(
     ]
     if dry_run:
         asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides)
-        print_plan(game, directory, preset=preset, asked=asked)
+        print_plan(name, directory, preset=preset, asked=asked)
         return
     if repeat == 1:
         stopped = train_run(
-            game,
+            name,
             directory,
             preset=preset,
             minutes=minutes,
@@ -139,7 +140,7 @@ def train(
     for number, path in enumerate(runs):
         # An existing run keeps its seed.
         own = None if (path / "config.toml").exists() else (seed or 0) + number
-        stopped = train_run(game, path, preset=preset, minutes=minutes, seed=own, overrides=overrides, cluster=cluster)
+        stopped = train_run(name, path, preset=preset, minutes=minutes, seed=own, overrides=overrides, cluster=cluster)
         leave_at_signal(stopped)
     print(f"All {repeat} runs together on one page: {command_text('report', *runs)}")
 

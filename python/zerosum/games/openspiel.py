@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.base.errors import GameError, nearest
+from zerosum.games.names import OPENSPIEL as PREFIX
 from zerosum.games.python_game import DEFAULT_MAX_PLIES, MAX_ACTIONS
 
 __all__ = ["PREFIX", "OpenSpielGame", "load"]
 
-PREFIX = "openspiel:"
 NUM_MEASURED_PLIES = 2000
 
 MOVER_PLANE = "1 if the second player is to move"

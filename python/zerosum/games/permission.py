@@ -15,26 +15,25 @@ from pathlib import Path
 from zerosum.base.consent import allow, allowed
 from zerosum.base.errors import GameError, command_text
 from zerosum.base.files import MOST_NOTE_BYTES, read_bytes
-from zerosum.games.openspiel import PREFIX
-from zerosum.games.python_game import COPY, is_copy, split_name
+from zerosum.games.names import GameName
+from zerosum.games.python_game import COPY, is_copy
 
 MOST_FILES = 1000
 """Most files of a run's copy of its rules."""
 _FILE_OF_OPENSPIEL = re.compile(r"file|root|gamedef|[/\\]")
 
 
-def program_of(run: Path, name: str) -> Path | None:
+def program_of(run: Path, name: GameName) -> Path | None:
     """The file that runs when a game that a run names is made; None if none does.
 
     Raises:
         GameError: the name makes OpenSpiel read a file, or the file is in the run but not its copy of the rules.
     """
-    if name.startswith(PREFIX) and _FILE_OF_OPENSPIEL.search(name.removeprefix(PREFIX).partition("(")[2]):
-        raise GameError(f"{run} names {name!r}, a game that reads a file: name it yourself, with --game.")
-    own = split_name(name)
-    if own is None:
+    if name.origin == "openspiel" and _FILE_OF_OPENSPIEL.search(name.options):
+        raise GameError(f"{run} names {str(name)!r}, a game that reads a file: name it yourself, with --game.")
+    if name.file is None:
         return None
-    file = Path(os.path.realpath(own[0]))
+    file = Path(os.path.realpath(name.file))
     if file.is_relative_to(os.path.realpath(run)) and not is_copy(file):
         raise GameError(
             f"{run} has its rules in {file}, which is not where a run keeps them: look at this program, and name it"
@@ -43,7 +42,7 @@ def program_of(run: Path, name: str) -> Path | None:
     return file
 
 
-def require_allowed(run: Path, name: str) -> None:
+def require_allowed(run: Path, name: GameName) -> None:
     """Refuse the rules that a run names, unless the user has allowed the program.
 
     Raises:

@@ -9,7 +9,6 @@ import ast
 import importlib.util
 import inspect
 import operator
-import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -29,7 +28,6 @@ __all__ = [
     "as_planes",
     "load",
     "place_error",
-    "split_name",
     "start_error",
 ]
 
@@ -129,20 +127,6 @@ ENDING_OF_PYTHON_GAMES = "by the rules"
 
 MISTAKES = (Exception, SystemExit)
 """Exceptions of a user's code that are mistakes of the game: all except Ctrl-C."""
-
-
-def split_name(name: str) -> tuple[str, str] | None:
-    """The file and the class of `path.py:Class`, its options included; "" if no class is named, None for other names.
-
-    >>> split_name("games/mine.py:Dots(size = 4)"), split_name("mine.py"), split_name("openspiel:y")
-    (('games/mine.py', 'Dots(size=4)'), ('mine.py', ''), None)
-    """
-    found = re.fullmatch(r"(.*\.py)(?::([^:(]*(?:\(.*\))?))?", name.strip(), re.DOTALL)
-    if found is None:
-        return None
-    class_name = found[2] or ""
-    # Blanks between options do not change the name; blanks in quotes do.
-    return found[1], class_name if "'" in class_name or '"' in class_name else "".join(class_name.split())
 
 
 def _read_options(text: str) -> tuple[str, dict[str, Any]]:

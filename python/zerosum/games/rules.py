@@ -11,16 +11,16 @@ import random
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from zerosum._core import Game as CoreGame
 from zerosum._core import GameSpec, Leaves, PlaneSpec, State, core_game_names, uniform
 from zerosum.base.errors import GameError, near, nearest, shown
 from zerosum.games import openspiel
+from zerosum.games.names import GameName
 from zerosum.games.python_game import Game as Game
 from zerosum.games.python_game import adopt as adopt
-from zerosum.games.python_game import load, place_error, split_name
+from zerosum.games.python_game import load, place_error
 
 __all__ = [
     "GameSpec",
@@ -30,7 +30,6 @@ __all__ = [
     "State",
     "drawn_start",
     "given_options",
-    "is_game_name",
     "make",
     "measure_game",
     "move_number",
@@ -56,7 +55,7 @@ ENCODING_OPTIONS = ("policy", *PLANE_OPTIONS)
 """Options that change what a network sees or how actions are numbered, not the rules."""
 
 
-def make(game: str | Game[Any] | Rules) -> Rules:
+def make(game: str | GameName | Game[Any] | Rules) -> Rules:
     """A game by its name, a game written in Python as `path/to/file.py:Class`, or an object of such a class.
 
     Options stand in brackets behind a name or a class; `openspiel:NAME` is a game of OpenSpiel (`openspiel.py`).
@@ -70,18 +69,14 @@ def make(game: str | Game[Any] | Rules) -> Rules:
         GameError: the name or an option is unknown, the file or class does not exist, the class lacks a part of the
             `Game` protocol, or the game is over before the first move.
     """
-    found = find_game(game) if isinstance(game, str) else game
+    if isinstance(game, str):
+        game = GameName.parse(game)
+    found = find_game(game) if isinstance(game, GameName) else game
     if isinstance(found, Rules):
         return found
-    rules = adopt(found, source=_source(game) if isinstance(game, str) else None)
+    rules = adopt(found, source=str(game.absolute()) if isinstance(game, GameName) else None)
     require_a_move(rules)
     return rules
-
-
-def _source(name: str) -> str:
-    """A game's name with the path of its file made absolute."""
-    own = split_name(name)
-    return f"{Path(own[0]).resolve()}:{own[1]}" if own else name
 
 
 def restore_state(source: str | Game[Any], start: int | str | None, moves: Sequence[int]) -> State:
@@ -104,37 +99,25 @@ def restored_game(source: str) -> Rules:
     return make(source)
 
 
-def find_game(name: str) -> Rules | Game[Any]:
+def find_game(name: GameName) -> Rules | Game[Any]:
     """As `make`, but a game written in Python is returned as the object of its class, for `check_game`."""
-    if name.startswith(openspiel.PREFIX):
-        return openspiel.load(name.removeprefix(openspiel.PREFIX))
-    if own := split_name(name):
-        return load(Path(own[0]), own[1])
-    base = name.partition("(")[0].strip()
-    if base not in core_game_names():
-        raise GameError(
-            f"unknown game {shown(base)}{nearest(base, core_game_names())}. Your own game is path.py:Class."
-        )
-    return Rules(name)
+    if name.origin == "openspiel":
+        return openspiel.load(f"{name.base}{name.options}")
+    if name.file is not None:
+        return load(name.file, f"{name.base}{name.options}")
+    if not name.is_core:
+        known = core_game_names()
+        raise GameError(f"unknown game {shown(name.base)}{nearest(name.base, known)}. Your own game is path.py:Class.")
+    return Rules(str(name))
 
 
-def is_named(game: Rules, name: str) -> bool:
+def is_named(game: Rules, name: str | GameName) -> bool:
     """Whether `make` makes the same game of this name, with the same planes; a game in Python is not compared.
 
     >>> is_named(make("go9"), "go(size=9)"), is_named(make("go9"), "go(size=9, liberties=3)")
     (True, False)
     """
     return game.is_python or make(name).spec.encoder_id == game.spec.encoder_id
-
-
-def is_game_name(text: str) -> bool:
-    """Whether a text has the form of a game's name, as `make` takes it; the game need not exist.
-
-    >>> is_game_name("connect4(max_plies=20)"), is_game_name("mine.py:Mine"), is_game_name("runs/connect4")
-    (True, True, False)
-    """
-    is_foreign = text.startswith(openspiel.PREFIX) or split_name(text) is not None
-    return is_foreign or text.partition("(")[0].strip() in core_game_names()
 
 
 def move_number(game: Rules, state: State, ply: int) -> str:
@@ -175,7 +158,7 @@ def with_options(game: Rules, **options: str) -> Rules:
     if not known:
         return game
     values = given_options(game) | {name: options[name] for name in known}
-    return make(f"{spec.name}({', '.join(f'{name}={value}' for name, value in values.items())})")
+    return Rules(f"{spec.name}({', '.join(f'{name}={value}' for name, value in values.items())})")
 
 
 def names_planes(game: Rules) -> bool:

@@ -14,13 +14,11 @@ from typing import Any
 
 from zerosum.base.errors import GameError
 from zerosum.base.files import MOST_NOTE_BYTES, read_text, replace_durably
-from zerosum.games.python_game import COPY, Game, split_name
-
-OBJECT = "object:"
-"""Prefix of the name of a game that was given as an object whose class no other process can load."""
+from zerosum.games.names import GameName
+from zerosum.games.python_game import COPY, Game
 
 
-def source_of(game: Game[Any]) -> str | None:
+def source_of(game: Game[Any]) -> GameName | None:
     """The name `path.py:Class` from which another process can make an equal object, or None.
 
     It is None if the class is in a notebook, in the main program, in a function or in a package, or if the object
@@ -37,21 +35,16 @@ def source_of(game: Game[Any]) -> str | None:
         is_plain = bool(vars(found()) == vars(game))
     except Exception:  # the user's code: missing arguments, attributes that cannot be compared
         return None
-    return f"{Path(file).resolve()}:{found.__name__}" if is_plain else None
+    return GameName.of_class(Path(file).resolve(), found.__name__) if is_plain else None
 
 
-def rules_files(name: str) -> dict[str, str]:
+def rules_files(path: Path) -> dict[str, str]:
     """The texts of a game's file and of imported files beside it, by their paths relative to its folder.
-
-    Args:
-        name: The game, as `path.py:Class`.
 
     Raises:
         GameError: a file cannot be read.
     """
-    own = split_name(name)
-    assert own is not None, "a game in a file"
-    folder, ahead, texts = Path(own[0]).parent, [Path(own[0]).name], dict[str, str]()
+    folder, ahead, texts = path.parent, [path.name], dict[str, str]()
     while ahead:
         file = ahead.pop()
         if file in texts or not (folder / file).is_file():
@@ -107,13 +100,12 @@ def differing(directory: Path, texts: dict[str, str]) -> list[str]:
     return [file for file, text in texts.items() if not _reads(copy / file, text)]
 
 
-def kept_name(directory: Path, name: str) -> str | None:
+def kept_name(directory: Path, name: GameName) -> GameName | None:
     """The name of the game in a run's copy; None without a copy."""
-    own = split_name(name)
-    if own is None:
+    if name.file is None:
         return None
-    path = directory / COPY / Path(own[0]).name
-    return f"{path}:{own[1]}" if path.is_file() else None
+    path = directory / COPY / name.file.name
+    return GameName.of_class(path, f"{name.base}{name.options}") if path.is_file() else None
 
 
 def _reads(path: Path, text: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Literal
 from zerosum._core import GameSpec
 from zerosum.base.errors import SettingsError, shown
 from zerosum.base.settings import check, setting
-from zerosum.games.python_game import split_name
+from zerosum.games.names import class_in_file
 from zerosum.network.heads import OWNERSHIP, POLICY, Head, value_head
 
 _WEIGHT = re.compile(r"([\w.]+):((?:[1-9][0-9]{0,6}(?:x[1-9][0-9]{0,6}){0,7})?)", re.ASCII)
@@ -163,7 +163,7 @@ def module_class(config: NetworkConfig) -> str:
 
 
 def _module_parts(config: NetworkConfig) -> tuple[str, str]:
-    own = split_name(config.module)
+    own = class_in_file(config.module)
     if own is None or not own[1]:
         raise SettingsError(f"network.module is {shown(config.module)}, expected a torch module as path.py:Class.")
     return own

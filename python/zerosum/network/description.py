@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum._core import core_game_names
 from zerosum.base.errors import DataError, GameError
 from zerosum.games import Rules, make
-from zerosum.games.python_game import split_name
+from zerosum.games.names import GameName
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.weights import weight_shapes
 
@@ -96,10 +95,11 @@ class CheckpointInfo:
 
         A checkpoint may come from anybody, so no file that its description names is run.
         """
-        if self.game not in core_game_names() or split_name(self.full_name) is not None:
+        name = GameName.parse(self.full_name)
+        if not name.is_core or name.base != self.game:
             return None
         try:
-            game = make(self.full_name)
+            game = make(name)
         except GameError:
             return None
         return game if game.spec.encoder_id == self.encoder_id else None

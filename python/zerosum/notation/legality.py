@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from zerosum.base.errors import GameError, shown
 from zerosum.games import Rules, State, make, start_state
-from zerosum.games.python_game import split_name
+from zerosum.games.names import GameName
 from zerosum.games.rules import given_options, near_moves, with_options
 from zerosum.notation import ki2, pgn
 from zerosum.notation.record import Move, Record, RecordError
@@ -32,9 +32,10 @@ def game_of(name: str) -> Rules:
     Raises:
         GameError: the name is unknown or that of a file, or an option is out of range.
     """
-    if split_name(name) is not None:
+    named = GameName.parse(name)
+    if named.file is not None:
         raise GameError(f"the game is {shown(name)}, a file, which no record can name: name the game yourself.")
-    return make(name)
+    return make(named)
 
 
 def options_of(game: Rules) -> dict[str, str]:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules, make
-from zerosum.games.rules import NO_PLY_CAP, is_game_name, without_ply_cap
+from zerosum.games.names import GameName
+from zerosum.games.rules import NO_PLY_CAP, without_ply_cap
 from zerosum.network import CheckpointInfo
 from zerosum.network.evaluators import RolloutEvaluator
 from zerosum.play.bundled import UsualNetwork, is_bundled, read_card, usual_network
@@ -171,9 +172,9 @@ def game_named(word: str, *, runs: Path | None = None) -> str:
     Raises:
         DataError, GameError: as `network_at` and `zerosum.play.player.learned_game_name`.
     """
-    if is_game_name(word) or (run := find_run(word, runs=runs)) is None:
+    if GameName.parse(word).can_exist or (run := find_run(word, runs=runs)) is None:
         return word
-    return learned_game_name(run, network_at(run))
+    return str(learned_game_name(run, network_at(run)))
 
 
 class Players:

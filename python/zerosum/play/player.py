@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum._core import core_game_names
 from zerosum.base.errors import DataError, GameError, SettingsError, printable
 from zerosum.base.settings import from_mapping, num_cores, read_settings
-from zerosum.games import Rules, State, make, openspiel, state_after
+from zerosum.games import Rules, State, make, state_after
+from zerosum.games.names import GameName
 from zerosum.games.permission import require_allowed
-from zerosum.games.python_game import Game, split_name
+from zerosum.games.python_game import Game
 from zerosum.games.rules import with_planes_of
-from zerosum.games.source_files import OBJECT, differing, kept_name, rules_files
+from zerosum.games.source_files import differing, kept_name, rules_files
 from zerosum.network import Checkpoint, CheckpointInfo, katago, lc0, load_checkpoint
 from zerosum.network.description import require_encoder
 from zerosum.network.evaluators import Evaluator, EvaluatorConfig, make_evaluator
@@ -306,7 +306,7 @@ def learned_game(path: Path, info: CheckpointInfo) -> Rules:
     return make(learned_game_name(path, info))
 
 
-def learned_game_name(path: Path, info: CheckpointInfo) -> str:
+def learned_game_name(path: Path, info: CheckpointInfo) -> GameName:
     """The name of the game that the network at a path has learned, by its run, which games of your own need.
 
     A caller may load it: rules that are a program are those of a file that the user has allowed.
@@ -316,37 +316,35 @@ def learned_game_name(path: Path, info: CheckpointInfo) -> str:
             its rules are a program that the user has not allowed to run.
         DataError: the run's settings are damaged.
     """
-    name = read_run_config(path).get("game") or info.full_name
-    is_known = info.game in core_game_names() or info.game.startswith(openspiel.PREFIX)
-    if name.startswith(OBJECT):
+    name = GameName.parse(read_run_config(path).get("game") or info.full_name)
+    if name.given_object is not None:
         raise GameError(
-            f"{path} has learned {name.removeprefix(OBJECT)!r}, a game that was given as an object: give it again, as"
+            f"{path} has learned {name.given_object!r}, a game that was given as an object: give it again, as"
             " game=MyGame(), or name its file, as --game path.py:Class."
         )
-    if name == info.full_name and not is_known:
-        raise GameError(f"{path} is a network for {name!r}, a game of your own: name it as path.py:Class.")
-    if split_name(name) is not None:
-        name = _own_rules(path, name)
+    if str(name) == info.full_name and not (name.is_core or name.origin == "openspiel"):
+        raise GameError(f"{path} is a network for {str(name)!r}, a game of your own: name it as path.py:Class.")
+    if name.file is not None:
+        name = _own_rules(path, name, name.file)
     require_allowed(_run_directory(path), name)
     return name
 
 
-def _own_rules(path: Path, name: str) -> str:
+def _own_rules(path: Path, name: GameName, file: Path) -> GameName:
     """The name of a user's game that a run has learned: its file, or the run's copy if the file has moved."""
 
     def tell(sentence: str) -> None:
         print(printable(sentence), file=sys.stderr)
 
-    own, directory = split_name(name), _run_directory(path)
-    assert own is not None
+    directory = _run_directory(path)
     kept = kept_name(directory, name)
-    if kept is not None and not Path(own[0]).is_file():
-        tell(f"{own[0]} is not there any more: {path} keeps a copy of its rules, which are played.")
+    if kept is not None and not file.is_file():
+        tell(f"{file} is not there any more: {path} keeps a copy of its rules, which are played.")
         name = kept
-    elif kept is not None and (changed := differing(directory, rules_files(name))):
+    elif kept is not None and (changed := differing(directory, rules_files(file))):
         tell(
             f"{', '.join(changed)} changed since {path} was trained: it learned the older rules, which are played with"
-            f" --game {shlex.quote(kept)}."
+            f" --game {shlex.quote(str(kept))}."
         )
     return name
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import Rules, make
-from zerosum.games.rules import is_game_name
+from zerosum.games.names import GameName
 from zerosum.network import CheckpointInfo
 from zerosum.network.checkpoint import checkpoints_to_play, list_checkpoints, read_info
 from zerosum.network.katago import SUFFIX
@@ -47,7 +47,7 @@ def find_run(word: str, *, runs: Path | None = None) -> Path | None:
     path = Path(word)
     if word and _is_run(path):
         return path
-    if is_game_name(word):
+    if GameName.parse(word).can_exist:
         return newest_run(make(word), runs=runs)
     if word.startswith(BUNDLED) and _is_run(bundled := NETWORKS / word.removeprefix(BUNDLED)):
         return bundled
@@ -71,7 +71,7 @@ def split_player(text: str) -> tuple[str, int | None]:
 
 def means_game(word: str) -> bool:
     """Whether a word is the name of a game, and not the path of a run."""
-    return is_game_name(word) and not _is_run(Path(word))
+    return GameName.parse(word).can_exist and not _is_run(Path(word))
 
 
 def require_run(word: str, *, runs: Path | None = None) -> Path:
@@ -84,7 +84,7 @@ def require_run(word: str, *, runs: Path | None = None) -> Path:
     if found is not None:
         return found
     where = (runs or runs_directory()).absolute()
-    if is_game_name(word):
+    if GameName.parse(word).can_exist:
         raise DataError(f"No run in {where} has learned {word}: train one, or name a run directory.")
     raise DataError(
         f"{word} does not exist: name a run directory, a checkpoint's JSON, a run in {where}, or a game that one of"
@@ -156,7 +156,7 @@ def _is_run(path: Path) -> bool:
     """Whether a path is a file, or a directory with a run or checkpoints."""
     try:
         if path.is_file():
-            return not is_game_name(str(path))
+            return not GameName.parse(str(path)).can_exist
         return (
             (path / "config.toml").is_file()
             or (path / "checkpoints").is_dir()

@@ -67,7 +67,7 @@ class Curves:
         draw_curves(losses, self.runs, lambda run: run.metric("policy_entropy"), mark=MARK, linestyle="--")
         draw_curves(losses, self.runs, lambda run: run.metric("value_error"), mark=MARK, linestyle=":")
         losses.set(title="policy loss, floor (dashed), value error (dotted)", ylim=(0, None))
-        games = ", ".join(dict.fromkeys(run.config.game for run in self.runs))
+        games = ", ".join(dict.fromkeys(str(run.config.game) for run in self.runs))
         strength.set(title=f"{games}: Elo, 95 % intervals", ylabel="Elo")
         for axes in more:
             draw_curves(axes, self.runs, lambda run: run.mistake_rates, mark=MARK)

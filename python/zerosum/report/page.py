@@ -139,7 +139,7 @@ class Page:
     def _body(self, title: str) -> Iterator[str]:
         runs = self._runs
         yield f"<h1>{_text(title)}</h1>"
-        yield f"<p class=soft>{_text(runs[0].config.game)} · zerosum report</p>"
+        yield f"<p class=soft>{_text(str(runs[0].config.game))} · zerosum report</p>"
         for run, found in zip(runs, self.found, strict=True):
             if len(runs) > 1:
                 yield f"<h3>{_text(run.name)}</h3>"
@@ -196,7 +196,7 @@ class Page:
             if rates := run.mistakes.of_step(run.mistakes.rates[-1].step) if run.mistakes.rates else []:
                 yield f"<h3>Solved positions, {_text(run.name)}, step {run.mistakes.rates[-1].step:,}</h3>"
                 rows = [
-                    [rate.set, f"{rate.positions:,}", str(rate), _best_of_others(run.config.game, rate.set)]
+                    [rate.set, f"{rate.positions:,}", str(rate), _best_of_others(str(run.config.game), rate.set)]
                     for rate in rates
                 ]
                 yield _table(["set", "positions", "mistakes", "best of AlphaZero.jl"], rows, numbers=True)
@@ -292,7 +292,7 @@ def _figures_table(runs: Sequence[RunData]) -> str:
         if any(values):
             rows.append([name, *values, paper])
 
-    game = runs[0].config.game.partition("(")[0].rstrip("0123456789")
+    game = runs[0].config.game.base.rstrip("0123456789")
     paper = {name: f"{of[game]:,.0f}" for name, of in PAPER.items() if game in of}
 
     def last(name: str) -> Callable[[RunData], str]:

@@ -182,7 +182,10 @@ def differing_settings(runs: Sequence[RunData]) -> list[tuple[str, list[str]]]:
 
 def all_settings(runs: Sequence[RunData]) -> list[tuple[str, list[str]]]:
     """Every setting: the name, and the value in each run."""
-    found = [("game", [run.config.game for run in runs]), ("preset", [run.config.preset or "none" for run in runs])]
+    found = [
+        ("game", [str(run.config.game) for run in runs]),
+        ("preset", [run.config.preset or "none" for run in runs]),
+    ]
     for section in SECTIONS:
         mappings = [to_mapping(getattr(run.config, section)) for run in runs]
         names = dict.fromkeys(name for mapping in mappings for name in mapping)

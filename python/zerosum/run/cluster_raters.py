@@ -125,7 +125,7 @@ class ClusterRaters:
         for number, size in enumerate(_parts(num_games, len(self._raters))):
             task = RatingTask(
                 version=__version__,
-                game=self._config.game,
+                game=str(self._config.game),
                 search=dataclasses.asdict(setup.search),
                 evaluator=dataclasses.asdict(setup.evaluator),
                 opening_plies=setup.opening_plies,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
+from zerosum._core import core_game_names
 from zerosum.base.errors import DataError, SettingsError, command_text, counted, nearest
 from zerosum.base.settings import (
     FORMAT_VERSION,
@@ -32,10 +32,9 @@ from zerosum.base.settings import (
 from zerosum.base.version import __version__
 from zerosum.cluster import ClusterConfig
 from zerosum.games import Rules, make, measure_game
+from zerosum.games.names import GameName
 from zerosum.games.permission import allow_program
-from zerosum.games.python_game import split_name
-from zerosum.games.rules import is_game_name, with_usual_encoding
-from zerosum.games.source_files import OBJECT
+from zerosum.games.rules import with_usual_encoding
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.config import module_path
@@ -195,8 +194,8 @@ class StrengthConfig:
 class RunConfig:
     """All settings of a run."""
 
-    game: str
-    """The game's name, as `zerosum.games.make` takes it; a user's file has its absolute path."""
+    game: GameName
+    """The game's name; a user's file has its absolute path."""
     preset: str
     """The preset of its first training, or ""."""
     training: TrainingConfig
@@ -287,7 +286,7 @@ def tower_words(network: NetworkConfig) -> str:
 def train_text(config: RunConfig, directory: Path, *, minutes: float | None = None, steps: int | None = None) -> str:
     """The command that continues a run, with a larger budget if given; Python for a game that was an object."""
     budget = [("minutes", minutes)] if minutes else [("steps", steps)] if steps else []
-    if config.game.startswith(OBJECT):
+    if config.game.given_object is not None:
         more = "".join(f", {name}={value:g}" for name, value in budget)
         return f"zerosum.train(game, {str(directory)!r}{more})"
     words = [word for name, value in budget for word in (f"--{name}", f"{value:g}")]
@@ -321,8 +320,8 @@ def preset_of(game: Rules) -> str:
     ('go9', '')
     """
     known = with_usual_encoding(game).spec.full_name
-    names = (name for name in preset_names() if is_game_name(name))
-    return next((name for name in names if make(name).spec.full_name == known), "")
+    games = {*core_game_names()}.intersection(preset_names())
+    return next((name for name in sorted(games) if Rules(name).spec.full_name == known), "")
 
 
 def load_preset(name: str, *, game: str) -> dict[str, dict[str, Any]]:
@@ -346,25 +345,9 @@ def load_preset(name: str, *, game: str) -> dict[str, dict[str, Any]]:
     return values
 
 
-def game_name(text: str) -> str:
-    """A game's name as a run keeps it: a user's path becomes absolute."""
-    own = split_name(text)
-    return f"{Path(own[0]).resolve()}:{own[1]}" if own and own[1] else text
-
-
-def directory_name(text: str) -> str:
-    """The default name of a run's directory.
-
-    >>> directory_name("go(size=7, komi=-5.5)"), directory_name("games/mine.py:MyGame")
-    ('go-size-7-komi--5.5', 'mygame')
-    """
-    own = split_name(text)
-    return re.sub(r"[^\w.-]+", "-", ((own and own[1]) or text).lower()).strip("-")
-
-
 def new_config(
     game: Rules,
-    name: str,
+    name: str | GameName,
     *,
     preset: str = "",
     minutes: float | None = None,
@@ -377,7 +360,7 @@ def new_config(
 
     Args:
         game: The game.
-        name: Its name, as `game_name` gives it.
+        name: Its name; a user's path becomes absolute.
         preset: A name of `preset_names()`, or "".
         minutes: The budget, if given.
         seed: The run's seed, if given.
@@ -391,6 +374,7 @@ def new_config(
         DataError: the initial network is missing, damaged or of another game.
     """
     asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides, settings=settings)
+    name = (GameName.parse(name) if isinstance(name, str) else name).absolute()
     try:
         return _new_config(game, name, preset=preset, asked=asked, machine=machine)
     except SettingsError as error:
@@ -408,7 +392,7 @@ def new_config(
 
 
 def _new_config(
-    game: Rules, name: str, *, preset: str, asked: dict[str, dict[str, Any]], machine: tuple[int, int] | None
+    game: Rules, name: GameName, *, preset: str, asked: dict[str, dict[str, Any]], machine: tuple[int, int] | None
 ) -> RunConfig:
     """The settings of a new run; `asked` are those asked for, by section."""
     layers = [load_preset(preset, game=game.spec.name) if preset else {}, asked]
@@ -546,7 +530,7 @@ def dump_config(config: RunConfig) -> str:
     head: dict[str, str | int] = {
         "format_version": FORMAT_VERSION,
         "zerosum_version": __version__,
-        "game": config.game,
+        "game": str(config.game),
         "preset": config.preset,
     }
     lines = ["# Written by zerosum. Change settings by `zerosum train --run ... --set section.name=value`."]
@@ -574,7 +558,7 @@ def load_config(path: Path) -> RunConfig:
     """
     values = read_settings(path)
     values.pop("zerosum_version", None)
-    name, preset = str(values.pop("game", "")), str(values.pop("preset", ""))
+    name, preset = GameName.parse(str(values.pop("game", ""))), str(values.pop("preset", ""))
     try:
         for section in values:
             _require_section(section)
@@ -603,7 +587,7 @@ def _merge(values: dict[str, dict[str, Any]], layer: Mapping[str, Mapping[str, A
         values.setdefault(section, {}).update(entries)
 
 
-def _from_values(name: str, preset: str, values: Mapping[str, Mapping[str, Any]]) -> RunConfig:
+def _from_values(name: GameName, preset: str, values: Mapping[str, Mapping[str, Any]]) -> RunConfig:
     sections: dict[str, Any] = {
         section: from_mapping(config_type, values.get(section, {}), section)
         for section, config_type in SECTIONS.items()

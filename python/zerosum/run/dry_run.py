@@ -8,6 +8,7 @@ from typing import Any
 
 from zerosum.base.errors import command_text
 from zerosum.games import Game, Rules, measure_game
+from zerosum.games.names import GameName
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights
 from zerosum.network.evaluators import make_evaluator
 from zerosum.run.config import RunConfig, budget_words, dump_config, network_words, words_on_preset
@@ -18,7 +19,7 @@ from zerosum.run.workers import DETERMINISTIC_GAMES, num_selfplay_workers, plays
 
 
 def dry_run(
-    game: str | Game[Any] | Rules,
+    game: str | GameName | Game[Any] | Rules,
     run: str | Path,
     *,
     preset: str = "",

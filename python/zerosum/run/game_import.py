@@ -24,6 +24,7 @@ from typing import IO, Any, cast
 
 from zerosum.base.errors import DataError, GameError, SettingsError, counted
 from zerosum.games import Rules, make
+from zerosum.games.names import GameName
 from zerosum.games.permission import require_allowed
 from zerosum.games.rules import names_planes, with_planes_of
 from zerosum.notation import Record
@@ -34,7 +35,7 @@ from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord
 from zerosum.replay.shards import read_manifest, read_shard
 from zerosum.run import hcpe3
-from zerosum.run.config import game_name, load_config
+from zerosum.run.config import load_config
 from zerosum.run.imported_game import ILLEGAL, ImportedGame, RefusedGameError, imported
 from zerosum.run.record_index import RecordIndex, digest_of
 from zerosum.run.run_directory import LOCK, RECORDS, RECORDS_INDEX, hold
@@ -183,22 +184,24 @@ def rules_of_records(directory: Path, named: str) -> Rules | None:
         SettingsError: the run has games of another game than the named one.
         GameError: the game is unknown, or the run names a program that the user has not allowed to run.
     """
-    known = ""
     if (directory / "config.toml").exists():
-        known = load_config(directory / "config.toml").game
+        known: GameName | None = load_config(directory / "config.toml").game
     else:
-        known = game_of_records(directory)
+        recorded = game_of_records(directory)
+        known = GameName.parse(recorded) if recorded else None
     if named:
-        rules = make(game_name(named))
-        if known in ("", game_name(named), rules.spec.full_name):
+        name = GameName.parse(named).absolute()
+        rules = make(name)
+        if known in (None, name, GameName.of_core(rules.spec)):
             return rules
+        assert known is not None
         require_allowed(directory, known)
         if not names_planes(rules):
             rules = with_planes_of(rules, make(known))
         if make(known).spec.full_name != rules.spec.full_name:
             raise SettingsError(f"{directory} has games of {known}, not of {named}: name another directory with --run.")
         return rules
-    if not known:
+    if known is None:
         return None
     require_allowed(directory, known)
     return make(known)

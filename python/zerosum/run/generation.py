@@ -31,7 +31,6 @@ from zerosum.notation.centipawns import coefficient_of, value_of
 from zerosum.play.contestant import Contestant, ProgramContestant
 from zerosum.play.entries import Entry
 from zerosum.replay.game_store import GameStore
-from zerosum.run.config import game_name
 from zerosum.run.game_import import open_records, rules_of_records
 from zerosum.run.imported_game import ImportedGame
 from zerosum.run.record_index import RecordIndex, digest_of
@@ -133,7 +132,7 @@ def generate_games(
         EngineFailure: an engine cannot be started.
         RunError: the directory cannot be written, or engines fail in game after game.
     """
-    plan = _plan(make(game_name(game)), (first, second), settings, say)
+    plan = _plan(make(game), (first, second), settings, say)
     counts = GenerationCounts()
     directory = Path(run)
     with hold(directory):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules
+from zerosum.games.names import GameName
 from zerosum.games.rules import PLANE_OPTIONS, given_options, with_options
 
 
-def with_planes(game: Rules, name: str, planes: str) -> str:
+def with_planes(game: Rules, name: GameName, planes: str) -> GameName:
     """A game's name with these options of its planes, "NAME=VALUE, …".
 
     Raises:
@@ -27,4 +28,4 @@ def with_planes(game: Rules, name: str, planes: str) -> str:
             f"{game.spec.full_name} and training.planes={planes!r} disagree about {differing[0]}: leave one of the two"
             " out."
         )
-    return with_options(game, **values).spec.full_name
+    return GameName.of_core(with_options(game, **values).spec)

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from zerosum._core import core_game_names
 from zerosum.arena import FAILURES, MatchResult, PlayedGame, play_match, require_pairs
 from zerosum.base.errors import DataError, ZerosumError, command_from_anywhere, command_text, counted, printable
 from zerosum.base.files import require_own_files
@@ -19,7 +18,6 @@ from zerosum.contest.elo import Rating
 from zerosum.contest.ratings import fit_ratings
 from zerosum.games import Rules, make, start_state
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
-from zerosum.games.source_files import OBJECT
 from zerosum.network import Checkpoint, NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoints_to_play, list_checkpoints, read_info
 from zerosum.network.updatable import piece_values
@@ -363,8 +361,7 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
             if value is not None:
                 write_json(_figure_json(metric, run=str(run), value=value))
     network = config.network
-    is_known = config.game.partition("(")[0] in core_game_names()
-    game = make(config.game) if is_known else None
+    game = make(config.game) if config.game.is_core else None
     parameters = _num_parameters(run, config, game)
     size = "" if parameters is None else f", {parameters:,} parameters"
     begun = f", begun with {config.training.initial_network}" if config.training.initial_network else ""
@@ -400,8 +397,8 @@ def describe(run: Path, *, write: Write = print, write_json: Write = silent) -> 
         for rate in rates:
             write_json(_figure_json("mistake_rate", player=str(path), **asdict(rate)))
     if rates := mistakes.of_step(mistakes.rates[-1].step) if mistakes.rates else []:
-        say(mistake_table(rates, game=config.game))
-    if config.game.startswith(OBJECT):
+        say(mistake_table(rates, game=str(config.game)))
+    if config.game.origin == "object":
         uses = f"`zerosum.load({str(run)!r}, game=game)` plays it"
     else:
         uses = f"`{command_text('play', run)}` plays it, `{command_text('evaluate', run)}` measures it"

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from zerosum._core import core_game_names
 from zerosum.base.errors import RunError, SettingsError, printable
 from zerosum.base.files import (
     MOST_NOTE_BYTES,
@@ -30,7 +29,7 @@ from zerosum.base.files import (
     writing,
 )
 from zerosum.games import Rules, make
-from zerosum.games.python_game import split_name
+from zerosum.games.names import GameName
 from zerosum.games.rules import names_planes, with_planes_of
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoint_path, list_checkpoints, require_learner_state
@@ -178,7 +177,7 @@ def _holder(directory: Path) -> str:
 def plan(
     directory: Path,
     game: Rules,
-    name: str,
+    name: GameName,
     *,
     preset: str = "",
     asked: Mapping[str, Mapping[str, Any]],
@@ -222,18 +221,18 @@ def _require_no_strangers(directory: Path) -> None:
 
 
 def _changed_config(
-    directory: Path, game: Rules, name: str, *, preset: str, asked: Mapping[str, Mapping[str, Any]]
+    directory: Path, game: Rules, name: GameName, *, preset: str, asked: Mapping[str, Mapping[str, Any]]
 ) -> RunConfig:
     """The settings of an existing run with the changes asked for."""
     before = load_config(directory / "config.toml")
     # The run may come from anybody: a program that it names does not run here.
-    if before.training.planes and not names_planes(game) and before.game.partition("(")[0] in core_game_names():
+    if before.training.planes and not names_planes(game) and before.game.is_core:
         game = with_planes_of(game, make(before.game))
-        name = game.spec.full_name
+        name = GameName.of_core(game.spec)
     if before.game != name:
         # A game's file may have moved with its project. `_require_fit` checks that it is the same game.
-        own, theirs = split_name(name), split_name(before.game)
-        if own is None or theirs is None or own[1] != theirs[1]:
+        parts, theirs = (name.base, name.options), (before.game.base, before.game.options)
+        if name.file is None or before.game.file is None or parts != theirs:
             raise RunError(f"{directory} is a run of {before.game}, not of {name}: name another directory with --run.")
     read_manifest(directory / "games")  # raises for a newer format
     _require_fit(directory, game)
@@ -241,11 +240,11 @@ def _changed_config(
         began = f"with the preset {before.preset!r}" if before.preset else "without a preset"
         raise SettingsError(f"{directory} began {began}, which cannot be changed: start a new run for {preset!r}.")
     after = dataclasses.replace(changed(before, asked), game=name)
-    if name := growth_obstacle(before.network, after.network):
+    if setting := growth_obstacle(before.network, after.network):
         gains = "blocks" if before.network.kind == "muzero" else "blocks, filters"
         raise SettingsError(
-            f"{directory}: network.{name} was {getattr(before.network, name)} and cannot become"
-            f" {getattr(after.network, name)}, because the network of a run can only gain {gains} or global"
+            f"{directory}: network.{setting} was {getattr(before.network, setting)} and cannot become"
+            f" {getattr(after.network, setting)}, because the network of a run can only gain {gains} or global"
             " pooling; start a new run."
         )
     if _fixed_settings(before) != _fixed_settings(after):

@@ -27,7 +27,6 @@ from zerosum.base.errors import RunError, SettingsError, command_text
 from zerosum.base.files import writing
 from zerosum.cluster import ClusterDevices, ClusterSelfplay, Connection
 from zerosum.games import Rules
-from zerosum.games.source_files import OBJECT
 from zerosum.learner.parallel import LearnerLostError
 from zerosum.network import Checkpoint, save_checkpoint
 from zerosum.network.checkpoint import mark_best
@@ -225,7 +224,7 @@ class SelfplayTraining:
                 checkpoint,
                 connection=cluster,
                 config=config.cluster,
-                game=config.game,
+                game=str(config.game),
                 store=self._store,
                 directory=self._directory,
                 evaluator=config.training.evaluator,
@@ -248,10 +247,10 @@ class SelfplayTraining:
             )
         if depth := config.selfplay.depth_at(self._playing.progress):
             report(f"  At first {_player_words(depth)} self-play's games.")
-        if config.game.startswith(OBJECT) and num_workers > 1:
+        if config.game.origin == "object" and num_workers > 1:
             report(
                 "  The workers share one process, because no other process can load"
-                f" {config.game.removeprefix(OBJECT)}: a class in a file, path.py:Class, plays in a process a core."
+                f" {config.game.given_object}: a class in a file, path.py:Class, plays in a process a core."
             )
         is_tree_search = config.network.kind != "updatable"
         if config.training.steps is not None and not self._is_deterministic and is_tree_search:
@@ -532,7 +531,7 @@ class SelfplayTraining:
                 f"The budget is used up, and nothing was learned: learning begins at {self._num_first_positions():,}"
                 f" positions, and {self._window.total_positions:,} were recorded. Go on with more time: {go_on}"
             )
-        if self._config.game.startswith(OBJECT):
+        if self._config.game.origin == "object":
             commands = f"To play it, in Python: zerosum.load({str(self._directory)!r}, game=game)"
         else:
             evaluate, play = (command_text(word, self._directory) for word in ("evaluate", "play"))

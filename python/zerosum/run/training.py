@@ -29,7 +29,7 @@ from typing import Any
 from zerosum.base.errors import SettingsError, printable
 from zerosum.cluster import connected, require_answer, require_ray
 from zerosum.games import Game, Rules
-from zerosum.games.source_files import OBJECT
+from zerosum.games.names import GameName
 from zerosum.network import NetworkShape
 from zerosum.network.weights import policy_remark
 from zerosum.run.config import RunConfig, asked_settings, budget_words, network_words, words_on_preset
@@ -44,7 +44,7 @@ Report = Callable[[str], None]
 
 
 def train(
-    game: str | Game[Any] | Rules,
+    game: str | GameName | Game[Any] | Rules,
     run: str | Path,
     *,
     preset: str = "",
@@ -139,9 +139,9 @@ def _require_cluster(config: RunConfig, cluster: str) -> None:
         raise SettingsError("a deterministic run plays on one thread: leave out --cluster, or start another run.")
     if training.source != "selfplay":
         raise SettingsError(f"training.source is {training.source!r}, which plays no games: leave out --cluster.")
-    if config.game.startswith(OBJECT):
+    if config.game.origin == "object":
         raise SettingsError(
-            f"no other process can load {config.game.removeprefix(OBJECT)}: for a cluster, name a class in a file,"
+            f"no other process can load {config.game.given_object}: for a cluster, name a class in a file,"
             " path.py:Class."
         )
     require_ray()

@@ -9,7 +9,6 @@ from pathlib import Path
 from zerosum.base.consent import allowed
 from zerosum.base.files import require_own_files
 from zerosum.games.permission import allow_program, is_allowed, program_of
-from zerosum.games.source_files import OBJECT
 from zerosum.network.config import module_path
 from zerosum.run.config import load_config
 from zerosum.run.given_game import game_to_load
@@ -35,7 +34,7 @@ def named_by(run: Path) -> list[Named]:
     """
     require_own_files(run)
     config, found = load_config(run / "config.toml"), list[Named]()
-    file = None if config.game.startswith(OBJECT) else program_of(run, game_to_load(run, config.game))
+    file = program_of(run, game_to_load(run, config.game))
     if file is not None:
         sentence = f"Its rules are the program {file}, which plays, trainings and engines run."
         found.append(Named(sentence, is_allowed(file), lambda: allow_program(file)))

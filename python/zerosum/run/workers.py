@@ -9,7 +9,6 @@ from typing import Any
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import num_cores
 from zerosum.games import Rules, measure_game
-from zerosum.games.source_files import OBJECT
 from zerosum.network import Checkpoint
 from zerosum.replay.records import RunningGame
 from zerosum.run.config import RunConfig, changed
@@ -42,10 +41,10 @@ def plays_in_processes(config: RunConfig, game: Rules) -> bool:
     Raises:
         SettingsError: processes are asked for, and the game was given as an object.
     """
-    is_object, kind = config.game.startswith(OBJECT), config.training.workers
+    is_object, kind = config.game.origin == "object", config.training.workers
     if kind == "processes" and is_object:
         raise SettingsError(
-            f"training.workers is 'processes', but no other process can load {config.game.removeprefix(OBJECT)}: give"
+            f"training.workers is 'processes', but no other process can load {config.game.given_object}: give"
             " the game as a class in a file, path.py:Class, or leave 'auto'."
         )
     if kind != "auto":
@@ -177,7 +176,7 @@ def new_selfplay(
     return SelfplayProcesses(
         task,
         checkpoint,
-        game=config.game,
+        game=str(config.game),
         num_workers=num_workers,
         running=running,
         evaluator=config.training.evaluator,

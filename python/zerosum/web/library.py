@@ -20,9 +20,8 @@ from typing import Any
 from zerosum._core import core_game_names
 from zerosum.base.errors import DataError, GameError, SettingsError, ZerosumError, nearest, shown
 from zerosum.games import Rules, make
-from zerosum.games.openspiel import PREFIX as OPENSPIEL
+from zerosum.games.names import GameName
 from zerosum.games.permission import require_allowed
-from zerosum.games.python_game import split_name
 from zerosum.network import CheckpointInfo
 from zerosum.network.checkpoint import list_checkpoints, read_info
 from zerosum.play.bundled import bundled_networks
@@ -76,7 +75,7 @@ class Library:
         self._players: OrderedDict[tuple[str, str], Player] = OrderedDict()
         self._rules: OrderedDict[str, Rules] = OrderedDict()
         # A page sees the file's name without its directory.
-        self._own: dict[str, Rules] = {_short(name): make(name) for name in self.own_games}
+        self._own: dict[str, Rules] = {name.short: make(name) for name in map(GameName.parse, self.own_games)}
 
     # ---- games
 
@@ -91,7 +90,7 @@ class Library:
             GameError: the name is unknown, or an option is out of range.
         """
         name = name.strip()
-        if len(name) <= LONGEST_NAME * 5 and (own_rules := self._own.get(_short(name))) is not None:
+        if len(name) <= LONGEST_NAME * 5 and (own_rules := self._own.get(GameName.parse(name).short)) is not None:
             return own_rules
         for own, rules in self._own.items():
             if rules.spec.full_name == name or own.rpartition(":")[2] == name:
@@ -110,7 +109,7 @@ class Library:
         """The message about an unknown name. The game of a run is a program, which the page's owner has to allow."""
         for label, run in self.run_directories().items():
             own = own_game_of(run)
-            if own is not None and name in (label, _short(own), own.rpartition(":")[2]):
+            if own is not None and name in (label, GameName.parse(own).short, own.rpartition(":")[2]):
                 return (
                     f"{shown(name)} is the game of the run {shown(label)}, a program that has not been allowed to run"
                     f" here: start the page with `zerosum web {label}`, or with --game and the game's file."
@@ -270,12 +269,6 @@ def _split(word: str) -> tuple[str, int | None]:
     return (found[1], int(found[2])) if found else (word, None)
 
 
-def _short(name: str) -> str:
-    """An own game's name without its directory."""
-    own = split_name(name)
-    return name if own is None else f"{Path(own[0]).name}:{own[1]}"
-
-
 def _directories(path: Path) -> list[Path]:
     return sorted(one for one in path.iterdir() if one.is_dir()) if path.is_dir() else []
 
@@ -323,7 +316,8 @@ def own_game_of(run: Path) -> str | None:
         name = read_settings(run / "config.toml").get("game")
     except DataError:
         return None
-    if not isinstance(name, str) or not (name.startswith(OPENSPIEL) or split_name(name) is not None):
+    named = GameName.parse(name) if isinstance(name, str) else None
+    if named is None or named.origin not in ("file", "openspiel"):
         return None
-    require_allowed(run, name)
+    require_allowed(run, named)
     return name

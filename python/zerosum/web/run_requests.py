@@ -37,7 +37,7 @@ async def runs_openings(visit: Visit, fields: Fields) -> dict[str, Any]:
 
     def found() -> dict[str, Any]:
         directory = library.run_directory(label)
-        return runs.openings(library.game(load_config(directory / "config.toml").game), directory)
+        return runs.openings(library.game(str(load_config(directory / "config.toml").game)), directory)
 
     return await asyncio.to_thread(found)
 
@@ -49,7 +49,7 @@ async def runs_game(visit: Visit, fields: Fields) -> dict[str, Any]:
 
     def found() -> dict[str, Any]:
         directory = library.run_directory(label)
-        game = library.game(load_config(directory / "config.toml").game)
+        game = library.game(str(load_config(directory / "config.toml").game))
         return runs.one_game(game, directory, number, ply)
 
     return await asyncio.to_thread(found)

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from zerosum._core import core_game_names
 from zerosum.base.errors import DataError, SettingsError, ZerosumError, command_text
 from zerosum.base.files import read_bytes, require_own_files
 from zerosum.contest.elo import Rating
@@ -225,8 +224,7 @@ def _read(directory: Path) -> tuple[RunConfig, list[MetricsRow]]:
 
 def _game_name(config: RunConfig) -> str:
     """The game of a run; one of one's own by its file without the directory, which is not run for its name."""
-    name = config.game
-    return short_name(make(name)) if name.partition("(")[0] in core_game_names() else name.rpartition("/")[2]
+    return short_name(make(config.game)) if config.game.is_core else config.game.short
 
 
 def _elo(row: MetricsRow | None) -> str | None:

@@ -26,7 +26,7 @@ from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.network.weights import LEARNING_OPERATIONS, num_operations
 from zerosum.play.player import Player
 from zerosum.replay import ReplayWindow
-from zerosum.run.config import RunConfig, changed, configured_game, game_name, new_config
+from zerosum.run.config import RunConfig, changed, configured_game, new_config
 from zerosum.run.learning import RunLearner, draw_batch
 from zerosum.run.metrics import read_metrics
 from zerosum.run.training import train
@@ -71,7 +71,7 @@ class Trial:
         blocks, filters = (1, 8) if self.is_tiny else network or NETWORKS[name]
         settings = [f"network.num_blocks={blocks}", f"network.num_filters={filters}"]
         settings += [f"training.device={'cpu' if self.is_simulated else self.device}"]
-        game = make(game_name(name))
+        game = make(name)
         config = new_config(game, name, overrides=[*settings, *overrides])
         return configured_game(game, config), config
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from zerosum.base.errors import SettingsError, command_text
 from zerosum.games import Rules, make, measure_game
+from zerosum.games.names import GameName
 from zerosum.games.rules import is_game_name
 from zerosum.run.capacity.paper import paper_lines, paper_runs
 from zerosum.run.capacity.rates import Rates, measured_rates, read_rates
-from zerosum.run.config import RunConfig, budget_words, configured_game, game_name, new_config, preset_names
+from zerosum.run.config import RunConfig, budget_words, configured_game, new_config, preset_names
 from zerosum.run.forecast import Forecast, duration, forecast_of
 
 
@@ -70,7 +71,7 @@ class Plan:
         """All numbers of the plan by name. `price` is that of the machine for an hour, in any currency."""
         forecast = self.forecast
         return {
-            "game": self.config.game,
+            "game": str(self.config.game),
             "preset": self.config.preset,
             "network": self.config.network.size,
             "evaluations_per_second": self.rates.evaluations_per_second,
@@ -137,7 +138,7 @@ def plan_training(
     """
     if game in preset_names() and not is_game_name(game):
         raise SettingsError(f"{game!r} is a preset, not a game: {command_text('plan', 'GAME', '--preset', game)}.")
-    name = game_name(game)
+    name = GameName.parse(game)
     rules = make(name)
     config = new_config(rules, name, preset=preset, minutes=minutes, overrides=overrides)
     rules = configured_game(rules, config)

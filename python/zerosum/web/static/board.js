@@ -1,18 +1,24 @@
 // A board: the server's drawing, and over it places to click, drag or walk to with the arrow keys.
 
-import { choice, drawing, h, s } from "./dom.js";
+import {choice, drawing, h, s} from "./dom.js";
 
-const CROPPED = 9; // of the drawing's margin, in its units
-const MEN = { q: "Queen", r: "Rook", b: "Bishop", n: "Knight", k: "King" };
+const CROPPED = 9;  // of the drawing's margin, in its units
+const MEN = {
+  q: "Queen",
+  r: "Rook",
+  b: "Bishop",
+  n: "Knight",
+  k: "King"
+};
 
 export class Board {
   /** @param {(action: number) => void} play makes a move */
   constructor(play, label = "Board") {
     this.play = play;
-    this.element = h("div", { className: "board", role: "application", "aria-label": label });
-    this.handsAbove = h("div", { className: "hand" });
-    this.handsBelow = h("div", { className: "hand" });
-    this.whole = h("div", { className: "board-with-hands" }, this.handsAbove, this.element, this.handsBelow);
+    this.element = h("div", {className: "board", role: "application", "aria-label": label});
+    this.handsAbove = h("div", {className: "hand"});
+    this.handsBelow = h("div", {className: "hand"});
+    this.whole = h("div", {className: "board-with-hands"}, this.handsAbove, this.element, this.handsBelow);
     this.chosen = null;
     this.focused = 0;
     this.moves = [];
@@ -24,7 +30,7 @@ export class Board {
   show(board, moves = [], marks = {}) {
     const hadFocus = this.element.contains(document.activeElement);
     this.board = board;
-    this.moves = moves.map(([action, text, source, targets, rest]) => ({ action, text, source, targets, rest }));
+    this.moves = moves.map(([action, text, source, targets, rest]) => ({action, text, source, targets, rest}));
     this.chosen = null;
     const picture = drawing(board.svg);
     picture.setAttribute("aria-hidden", "true");
@@ -37,13 +43,13 @@ export class Board {
     picture.setAttribute("viewBox", box.join(" "));
     this.whole.style.setProperty("--ratio", `${box[2]} / ${box[3]}`);
     this.whole.style.setProperty("--width", `${box[2] * 1.9}px`);
-    this.over = s("svg", { viewBox: box.join(" "), class: "over" });
-    this.marksLayer = s("g", { class: "marks", "aria-hidden": "true" });
-    this.cellsLayer = s("g", { role: "grid", "aria-label": "Cells" });
-    this.over.append(this.marksLayer, this.cellsLayer);
+    this.over = s("svg", {viewBox: box.join(" "), class: "over"});
+    this.marksLayer = s("g", {class: "marks", "aria-hidden": "true"});
+    this.cellsLayer = s("g", {role: "grid", "aria-label": "Cells"});
+    this.over.append(this.marksLayer, ...(board.cells.length ? [this.cellsLayer] : []));
     this.element.append(this.over);
     this.cells = board.cells.map(([x, y, name, piece], cell) => this.#cell(x, y, name, piece, cell));
-    this.cellsLayer.append(...this.cells);
+    this.cellsLayer.append(...this.#rows());
     this.#hands(board.hands ?? []);
     this.mark(marks);
     this.#light();
@@ -53,57 +59,83 @@ export class Board {
     }
   }
 
+  /** The cells in rows, from the top left of the board as it is seen: screen readers walk through them so. */
+  #rows() {
+    const {columns, flipped} = this.board, rows = [];
+    const inOrder = flipped ? [...this.cells].reverse() : this.cells;
+    for (let at = 0; at < inOrder.length; at += columns)
+      rows.push(s("g", {role: "row"}, inOrder.slice(at, at + columns)));
+    return rows;
+  }
+
   /** Draw arrows [[cells, share, kind]], heat [[cell, share]] and ownership [-1 … 1 a cell] over the board. */
-  mark({ arrows = [], heat = [], ownership = null } = {}) {
+  mark({arrows = [], heat = [], ownership = null} = {}) {
     if (!this.board?.cells.length) return;
     const side = this.board.side;
     const shapes = [];
     for (const [cell, share] of heat) {
       const [x, y] = this.board.cells[cell] ?? [];
       if (x === undefined) continue;
-      shapes.push(s("circle", { cx: x, cy: y, r: side * (0.14 + 0.3 * Math.sqrt(share)), class: "heat", "fill-opacity": 0.25 + 0.6 * share }));
-      if (share >= 0.01) shapes.push(s("text", { x, y: y + 4, class: "heat-text" }, String(Math.round(100 * share))));
+      shapes.push(s(
+        "circle",
+        {cx: x, cy: y, r: side * (0.14 + 0.3 * Math.sqrt(share)), class: "heat", "fill-opacity": 0.25 + 0.6 * share}));
+      if (share >= 0.01) shapes.push(s("text", {x, y: y + 4, class: "heat-text"}, String(Math.round(100 * share))));
     }
     ownership?.forEach((share, cell) => {
       if (Math.abs(share) < 0.3 || !this.board.cells[cell]) return;
       const [x, y] = this.board.cells[cell], size = side * 0.42 * Math.abs(share);
-      shapes.push(s("rect", { x: x - size / 2, y: y - size / 2, width: size, height: size, class: share > 0 ? "own-first" : "own-second" }));
+      shapes.push(s(
+        "rect",
+        {x: x - size / 2, y: y - size / 2, width: size, height: size, class: share > 0 ? "own-first" : "own-second"}));
     });
     [...arrows].reverse().forEach(([cells, share, kind = "best"]) => {
       const [from, to] = cells.length > 1 ? cells : [null, cells[0]];
       if (to === undefined || !this.board.cells[to]) return;
       const [x2, y2] = this.board.cells[to];
       if (from === null) {
-        shapes.push(s("circle", { cx: x2, cy: y2, r: side * 0.36, class: `ring ${kind}`, "stroke-width": 2 + 5 * share }));
+        shapes.push(
+          s("circle", {cx: x2, cy: y2, r: side * 0.36, class: `ring ${kind}`, "stroke-width": 2 + 5 * share}));
         return;
       }
       const [x1, y1] = this.board.cells[from];
       const length = Math.hypot(x2 - x1, y2 - y1), width = 4 + 8 * share, head = 10 + width;
       const ux = (x2 - x1) / length, uy = (y2 - y1) / length;
       const bx = x2 - ux * head, by = y2 - uy * head;
-      shapes.push(s("path", { d: `M${x1 + ux * 8} ${y1 + uy * 8}L${bx} ${by}`, class: `arrow ${kind}`, "stroke-width": width }));
-      shapes.push(s("path", { d: `M${x2} ${y2}L${bx - uy * head * 0.55} ${by + ux * head * 0.55}L${bx + uy * head * 0.55} ${by - ux * head * 0.55}z`, class: `head ${kind}` }));
+      shapes.push(
+        s("path", {d: `M${x1 + ux * 8} ${y1 + uy * 8}L${bx} ${by}`, class: `arrow ${kind}`, "stroke-width": width}));
+      shapes.push(s("path", {
+        d: `M${x2} ${y2}L${bx - uy * head * 0.55} ${by + ux * head * 0.55}L${bx + uy * head * 0.55} ${
+          by - ux * head * 0.55}z`,
+        class: `head ${kind}`
+      }));
     });
     this.marksLayer.replaceChildren(...shapes);
   }
 
   #cell(x, y, name, piece, cell) {
     const side = this.board.side;
-    const rect = s("rect", { x: x - side / 2, y: y - side / 2, width: side, height: side, class: "cell" });
-    const dot = s("circle", { cx: x, cy: y, r: side * 0.16, class: "target" });
-    const { columns, cells } = this.board;
-    const label = [name || `column ${(cell % columns) + 1}, row ${cells.length / columns - Math.floor(cell / columns)}`, piece].filter(Boolean).join(", ");
-    const group = s("g", { role: "gridcell", tabindex: "-1", "aria-label": label, "data-cell": cell, "data-name": name }, rect, dot);
+    const rect = s("rect", {x: x - side / 2, y: y - side / 2, width: side, height: side, class: "cell"});
+    const dot = s("circle", {cx: x, cy: y, r: side * 0.16, class: "target"});
+    const {columns, cells} = this.board;
+    const label =
+      [name || `column ${(cell % columns) + 1}, row ${cells.length / columns - Math.floor(cell / columns)}`, piece]
+        .filter(Boolean)
+        .join(", ");
+    const group =
+      s("g", {role: "gridcell", tabindex: "-1", "aria-label": label, "data-cell": cell, "data-name": name}, rect, dot);
     group.addEventListener("pointerdown", (event) => this.#press(event, cell));
     group.addEventListener("pointerenter", () => this.#land(cell));
     group.addEventListener("pointerleave", () => this.#land(null));
-    group.addEventListener("click", (event) => { if (event.detail === 0) this.choose(cell); });
+    group.addEventListener("click", (event) => {
+      if (event.detail === 0) this.choose(cell);
+    });
     return group;
   }
 
   /** Mark the cell that a stone falls to if a column is under the pointer. */
   #land(cell) {
-    const column = this.chosen === null && this.moves.find((move) => move.source === null && move.targets.length > 1 && move.targets.includes(cell));
+    const column = this.chosen === null &&
+      this.moves.find((move) => move.source === null && move.targets.length > 1 && move.targets.includes(cell));
     const lowest = column ? column.targets.findLast((target) => !this.board.cells[target][3]) : null;
     this.cells.forEach((group, number) => group.classList.toggle("landing", number === lowest));
   }
@@ -116,11 +148,11 @@ export class Board {
     this.focused = cell;
     this.#rove(true);
     this.pressed?.ended.abort();
-    const ended = new AbortController(), { signal } = ended;
-    this.pressed = { cell, wasChosen: this.chosen === cell, x: event.clientX, y: event.clientY, ended };
-    addEventListener("pointermove", (moved) => this.#drag(moved), { signal });
-    addEventListener("pointerup", (released) => this.#release(released), { signal });
-    addEventListener("pointercancel", () => this.#drop(), { signal });
+    const ended = new AbortController(), {signal} = ended;
+    this.pressed = {cell, wasChosen: this.chosen === cell, x: event.clientX, y: event.clientY, ended};
+    addEventListener("pointermove", (moved) => this.#drag(moved), {signal});
+    addEventListener("pointerup", (released) => this.#release(released), {signal});
+    addEventListener("pointercancel", () => this.#drop(), {signal});
     this.choose(cell);
   }
 
@@ -131,7 +163,7 @@ export class Board {
     const right = event.clientX - pressed.x, down = event.clientY - pressed.y;
     if (pressed.piece === undefined && Math.hypot(right, down) > 4) {
       pressed.piece = this.#pieceAt(pressed.cell);
-      pressed.piece?.parentNode.append(pressed.piece); // above the others
+      pressed.piece?.parentNode.append(pressed.piece);  // above the others
     }
     if (!pressed.piece) return;
     const unit = this.cells[pressed.cell].getBoundingClientRect().width / this.board.side;
@@ -140,16 +172,20 @@ export class Board {
 
   /** The drawing of the piece on a cell: pieces have no names, so it is found by its place. */
   #pieceAt(cell) {
-    const { x, y, width } = this.cells[cell].querySelector(".cell").getBoundingClientRect();
+    const {x, y, width} = this.cells[cell].querySelector(".cell").getBoundingClientRect();
     const picture = this.element.querySelector(".picture");
     return [...picture.children].reverse().find((one) => {
       if (!["use", "g", "text", "circle"].includes(one.tagName) || one.classList.contains("label")) return false;
       const box = one.getBoundingClientRect();
-      return box.width > width / 3 && Math.hypot(box.x + box.width / 2 - x - width / 2, box.y + box.height / 2 - y - width / 2) < width / 4;
-    }) ?? null;
+      return box.width > width / 3 &&
+        Math.hypot(box.x + box.width / 2 - x - width / 2, box.y + box.height / 2 - y - width / 2) < width / 4;
+    }) ??
+      null;
   }
 
-  /** End a press. A piece that was dragged stays where it was dropped if it has moved there, and goes back otherwise. */
+  /**
+   * End a press. A piece that was dragged stays where it was dropped if it has moved there, and goes back otherwise.
+   */
   #drop(hasMoved = false) {
     const pressed = this.pressed;
     this.pressed = null;
@@ -168,9 +204,7 @@ export class Board {
     else if (pressed.wasChosen && cell === pressed.cell) this.#take(null);
   }
 
-  #between(source, cell) {
-    return this.moves.filter((move) => move.source === source && move.targets.includes(cell));
-  }
+  #between(source, cell) { return this.moves.filter((move) => move.source === source && move.targets.includes(cell)); }
 
   /** A cell, or the sign of a piece in hand, was chosen. */
   choose(place) {
@@ -197,13 +231,34 @@ export class Board {
       this.play(found[0].action);
       return;
     }
-    const name = (move) => (move.rest === "+" ? "Promote" : move.rest === "" ? "Do not promote" : MEN[move.rest] ?? move.text);
+    const name = (move) =>
+      (move.rest === "+"  ? "Promote" :
+         move.rest === "" ? "Do not promote" :
+                            MEN[move.rest] ?? move.text);
     const rank = (move) => ["q", "+", "r", "b", "n", ""].indexOf(move.rest);
-    const dialog = h("dialog", { className: "promotion", "aria-label": "Choose the move" },
-      [...found].sort((a, b) => rank(a) - rank(b)).map((move) => h("button", { type: "button", title: name(move), "aria-label": name(move), onclick: () => { dialog.close(); this.play(move.action); } },
-        this.choices?.[move.action] ? drawing(this.choices[move.action]) : name(move))));
-    dialog.addEventListener("close", () => { dialog.remove(); this.#light(); });
-    dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+    const dialog =
+      h("dialog", {className: "promotion", "aria-label": "Choose the move"},
+        [...found]
+          .sort((a, b) => rank(a) - rank(b))
+          .map(
+            (move) =>
+              h("button", {
+                type: "button",
+                title: name(move),
+                "aria-label": name(move),
+                onclick: () => {
+                  dialog.close();
+                  this.play(move.action);
+                }
+              },
+                this.choices?.[move.action] ? drawing(this.choices[move.action]) : name(move))));
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      this.#light();
+    });
+    dialog.addEventListener("click", (event) => {
+      if (event.target === dialog) dialog.close();
+    });
     this.element.append(dialog);
     dialog.showModal();
     // At the square, and inside the window.
@@ -218,8 +273,9 @@ export class Board {
     const sources = new Set(), targets = new Set();
     for (const move of this.moves) {
       if (this.chosen === null) {
-        if (move.source === null) { if (move.targets.length === 1) targets.add(move.targets[0]); }
-        else sources.add(move.source);
+        if (move.source === null) {
+          if (move.targets.length === 1) targets.add(move.targets[0]);
+        } else sources.add(move.source);
       } else if (move.source === this.chosen) move.targets.forEach((target) => targets.add(target));
     }
     const quiet = this.chosen === null;
@@ -228,11 +284,15 @@ export class Board {
       group.classList.toggle("legal", targets.has(cell) && !quiet);
       group.classList.toggle("open", targets.has(cell) && quiet);
       group.classList.toggle("source", sources.has(cell));
-      group.classList.toggle("column", quiet && this.moves.some((move) => move.source === null && move.targets.length > 1 && move.targets.includes(cell)));
+      group.classList.toggle(
+        "column",
+        quiet &&
+          this.moves.some((move) => move.source === null && move.targets.length > 1 && move.targets.includes(cell)));
       group.classList.toggle("occupied", Boolean(this.board.cells[cell][3]));
     });
     for (const button of this.whole.querySelectorAll(".hand button")) {
-      button.setAttribute("aria-pressed", String(this.chosen === button.dataset.sign && button.dataset.player === String(this.mover)));
+      button.setAttribute(
+        "aria-pressed", String(this.chosen === button.dataset.sign && button.dataset.player === String(this.mover)));
     }
   }
 
@@ -242,28 +302,39 @@ export class Board {
     for (const [place, player] of [[this.handsAbove, above], [this.handsBelow, 1 - above]]) {
       const hand = hands.find((one) => one.player === player);
       place.hidden = !hand;
-      place.replaceChildren(h("span", { className: "hand-name" }, hand?.name ?? ""), ...(hand?.pieces ?? []).map(([sign, number, svg]) => {
-        const isMine = this.mover === player && this.moves.some((move) => move.source === sign);
-        const picture = drawing(svg);
-        picture.setAttribute("aria-hidden", "true");
-        return h("button", { type: "button", disabled: !isMine, "data-sign": sign, "data-player": String(player), title: sign, "aria-label": `${number} ${sign} in hand`, onclick: () => this.choose(this.chosen === sign ? null : sign) },
-          picture, number > 1 ? h("b", { className: "number" }, String(number)) : null);
-      }));
+      place.replaceChildren(
+        h("span", {className: "hand-name"}, hand?.name ?? ""), ...(hand?.pieces ?? []).map(([sign, number, svg]) => {
+          const isMine = this.mover === player && this.moves.some((move) => move.source === sign);
+          const picture = drawing(svg);
+          picture.setAttribute("aria-hidden", "true");
+          return h(
+            "button", {
+              type: "button",
+              disabled: !isMine,
+              "data-sign": sign,
+              "data-player": String(player),
+              title: sign,
+              "aria-label": `${number} ${sign} in hand`,
+              onclick: () => this.choose(this.chosen === sign ? null : sign)
+            },
+            picture, number > 1 ? h("b", {className: "number"}, String(number)) : null);
+        }));
     }
   }
 
   #rove(isFocused) {
     this.cells.forEach((group, cell) => group.setAttribute("tabindex", cell === this.focused ? "0" : "-1"));
-    if (isFocused) this.cells[this.focused].focus({ preventScroll: true });
+    if (isFocused) this.cells[this.focused].focus({preventScroll: true});
   }
 
   #key(event) {
-    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    const step = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}[event.key];
     if (!this.cells?.length || event.target.closest("dialog")) return;
     this.element.classList.add("keys");
     if (step) {
       const columns = this.board.columns, sign = this.board.flipped ? -1 : 1;
-      const column = (this.focused % columns) + sign * step[0], row = Math.floor(this.focused / columns) + sign * step[1];
+      const column = (this.focused % columns) + sign * step[0],
+            row = Math.floor(this.focused / columns) + sign * step[1];
       if (column >= 0 && column < columns && row >= 0 && row < this.cells.length / columns) {
         this.focused = row * columns + column;
         this.#rove(true);
@@ -278,8 +349,10 @@ export class Board {
 
 /** Buttons for moves that have no place on the board, such as a pass. */
 export function otherMoves(moves, play) {
-  return moves.filter(([, , , targets]) => !targets.length).slice(0, 120)
-    .map(([action, text]) => h("button", { type: "button", onclick: () => play(action) }, text === "pass" ? "Pass" : text));
+  return moves.filter(([, , , targets]) => !targets.length)
+    .slice(0, 120)
+    .map(
+      ([action, text]) => h("button", {type: "button", onclick: () => play(action)}, text === "pass" ? "Pass" : text));
 }
 
-export { choice };
+export {choice};

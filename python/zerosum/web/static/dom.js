@@ -6,10 +6,12 @@ function fill(element, properties, children) {
   for (const [name, value] of Object.entries(properties ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (name in element && !(element instanceof SVGElement) && !["list", "form", "type", "role"].includes(name)) element[name] = value;
+    else if (name in element && !(element instanceof SVGElement) && !["list", "form", "type", "role"].includes(name))
+      element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  for (const child of children.flat(3)) if (child !== null && child !== undefined && child !== false) element.append(child);
+  for (const child of children.flat(3))
+    if (child !== null && child !== undefined && child !== false) element.append(child);
   return element;
 }
 
@@ -26,9 +28,10 @@ export function drawing(text) {
 export const rich = (text) => text.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));
 
 export function choice(label, options, value, onchange, more = {}) {
-  const select = h("select", { onchange: (event) => onchange(event.target.value), "aria-label": label, ...more },
-    options.map(([name, text]) => h("option", { value: name, selected: String(name) === String(value) }, text)));
-  return h("label", { className: "field" }, h("span", {}, label), select);
+  const select =
+    h("select", {onchange: (event) => onchange(event.target.value), "aria-label": label, ...more},
+      options.map(([name, text]) => h("option", {value: name, selected: String(name) === String(value)}, text)));
+  return h("label", {className: "field"}, h("span", {}, label), select);
 }
 
 export function toast(text) {
@@ -40,8 +43,8 @@ export function toast(text) {
 }
 
 export function download(name, text, type = "text/plain") {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = h("a", { href: url, download: name });
+  const url = URL.createObjectURL(new Blob([text], {type}));
+  const link = h("a", {href: url, download: name});
   document.body.append(link);
   link.click();
   link.remove();
@@ -61,5 +64,6 @@ export function keepingFocus(root, draw) {
   const name = (element) => element.dataset.key ?? element.getAttribute("aria-label") ?? element.textContent;
   const active = document.activeElement, had = root.contains(active) ? [active.tagName, name(active)] : null;
   draw();
-  if (had && document.activeElement !== active) [...root.querySelectorAll(had[0])].find((one) => name(one) === had[1])?.focus({ preventScroll: true });
+  if (had && document.activeElement !== active)
+    [...root.querySelectorAll(had[0])].find((one) => name(one) === had[1])?.focus({preventScroll: true});
 }

@@ -1,8 +1,8 @@
 // Chooses the page by its address.
 
-import { address } from "./address.js";
-import { h, toast } from "./dom.js";
-import { connect, forgetListeners } from "./wire.js";
+import {address} from "./address.js";
+import {h, toast} from "./dom.js";
+import {connect, forgetListeners} from "./wire.js";
 
 const PAGES = {
   play: ["Play", () => import("./play.js")],
@@ -14,15 +14,15 @@ const PAGES = {
   games: ["Games", () => import("./games.js")],
   tour: ["Tour", () => import("./tour.js")],
 };
-const WITHOUT_A_TAB = ["tour"]; // other pages lead there
+const WITHOUT_A_TAB = ["tour"];  // other pages lead there
 
 let leave = () => {};
 let shown = "";
-let latest = 0; // number of the latest call of `show`: an earlier one that still waits for its module shows nothing
+let latest = 0;  // number of the latest call of `show`: an earlier one that still waits for its module shows nothing
 
 async function show() {
   const turn = ++latest;
-  const { page, fields } = address();
+  const {page, fields} = address();
   const name = Object.hasOwn(PAGES, page) ? page : "play";
   if (name !== page) {
     toast(`There is no page ${page.slice(0, 40)} here: this is the first one.`);
@@ -45,9 +45,7 @@ async function show() {
     leave = module.show(main, fields) ?? (() => {});
     if (shown && shown !== name) main.focus();
     shown = name;
-  } catch (error) {
-    toast(error.message);
-  }
+  } catch (error) { toast(error.message); }
 }
 
 function theme() {
@@ -66,7 +64,13 @@ function theme() {
   apply();
 }
 
-document.getElementById("nav").append(...Object.entries(PAGES).filter(([page]) => !WITHOUT_A_TAB.includes(page)).map(([page, [name, , short]]) => h("a", { href: `#/${page}`, "data-page": page }, short ? [h("span", { className: "long" }, name), h("span", { className: "short" }, short)] : name)));
+document.getElementById("nav").append(
+  ...Object.entries(PAGES)
+    .filter(([page]) => !WITHOUT_A_TAB.includes(page))
+    .map(
+      ([page, [name, , short]]) =>
+        h("a", {href: `#/${page}`, "data-page": page},
+          short ? [h("span", {className: "long"}, name), h("span", {className: "short"}, short)] : name)));
 theme();
 addEventListener("hashchange", show);
 addEventListener("unhandledrejection", (event) => toast(event.reason?.message ?? String(event.reason)));
