@@ -119,4 +119,6 @@ def test_a_board_is_a_grid_with_rows_and_named_cells(visit: Open) -> None:
     page = visit("#/play?game=chess&side=1&vs=random")
     says(page, "Your move")
     first = page.get_by_role("grid").get_by_role("row").first.get_by_role("gridcell").first
-    assert first.get_attribute("aria-label") == "h1, white rook", "rows are read from the top of the board as it is seen"
+    assert first.get_attribute("aria-label") == "h1, white rook", (
+        "rows are read from the top of the board as it is seen"
+    )

@@ -19,8 +19,9 @@ from zerosum.report import drawings
 from zerosum.report.drawings import Picture
 from zerosum.report.findings import Finding, findings
 from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
-from zerosum.report.probes import probe, thoughts
+from zerosum.report.probes import MOST_SIMULATIONS, Thinking, probe, thinking
 from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
+from zerosum.report.search_tree import tree_image
 from zerosum.run.config import budget_words
 from zerosum.run.given_game import recorded_game
 from zerosum.run.held_out import HeldOut
@@ -57,6 +58,7 @@ p, ul { margin: .4rem 0; } .soft, figcaption { color: var(--soft); font-size: .9
 .collapse { border-color: var(--bad); } .collapse b { color: var(--bad); }
 .warning { border-color: var(--warn); } .warning b { color: var(--warn); }
 figure { margin: .8rem 0; } figure img { max-width: 100%; height: auto; display: block; }
+figure img.tree { max-width: none; background: #f7f7f5; border-radius: 6px; }
 table { border-collapse: collapse; font-size: .92rem; margin: .5rem 0; } .wide { overflow-x: auto; }
 th, td { text-align: left; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
@@ -68,7 +70,13 @@ WORDS = {"collapse": "something is wrong", "warning": "watch this", "good": "it 
 
 
 def write_page(
-    paths: Sequence[Path], out: Path, *, title: str = "", has_probes: bool = True, say: Callable[[str], None]
+    paths: Sequence[Path],
+    out: Path,
+    *,
+    title: str = "",
+    has_probes: bool = True,
+    most_simulations: int = MOST_SIMULATIONS,
+    say: Callable[[str], None],
 ) -> list[Finding]:
     """Read runs and write a page about them. Returns the findings about the first run.
 
@@ -77,6 +85,7 @@ def write_page(
         out: The HTML file.
         title: Title of the page; the runs' names if not given.
         has_probes: Whether checkpoints are probed, which takes some seconds each.
+        most_simulations: The largest number of simulations of the search whose tree is drawn.
         say: Gets a sentence for each part that is left out.
 
     Raises:
@@ -85,7 +94,7 @@ def write_page(
     """
     drawings.figure(1)  # raises without matplotlib, before runs are read
     runs = [read_run(path) for path in paths[:MOST_RUNS]]
-    page = Page(runs, has_probes=has_probes, say=say)
+    page = Page(runs, has_probes=has_probes, most_simulations=most_simulations, say=say)
     text = page.html(title or ", ".join(run.name for run in runs))
     try:
         replace_durably(out, text)
@@ -101,8 +110,11 @@ def _rules_of(run: RunData) -> Rules:
 class Page:
     """The parts of a page. Parts whose files are damaged are left out."""
 
-    def __init__(self, runs: Sequence[RunData], *, has_probes: bool, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, runs: Sequence[RunData], *, has_probes: bool, most_simulations: int, say: Callable[[str], None]
+    ) -> None:
         self._runs, self._has_probes, self._say = runs, has_probes, say
+        self._most_simulations = most_simulations
         self._games = [self._try(functools.partial(_rules_of, run), f"the rules of {run.name}") for run in runs]
         self._records: list[list[GameRecord]] = []
         self._blocks: list[list[GameBlock]] = []
@@ -230,17 +242,36 @@ class Page:
         probes = self._try(lambda: probe(run, game, records), f"the checkpoints of {run.name}")
         yield f"<h2>What {_text(run.name)} learned</h2>"
         yield from _figure(drawings.probe_picture(run, probes or []))
-        told = self._try(lambda: thoughts(run, game), f"the search of {run.name}")
+        told = self._try(
+            lambda: thinking(run, game, most_simulations=self._most_simulations), f"the search of {run.name}"
+        )
         if told:
             yield "<h3>Effect of more simulations</h3>"
             yield "<p class=soft>The most visited moves of the newest checkpoint in the initial position.</p>"
             rows = []
-            for simulations, analysis in told:
+            for simulations, analysis in ((one.simulations, one.analysis) for one in told):
                 order = sorted(range(len(analysis.moves)), key=lambda at: -analysis.visits[at])[:MOST_OPENING_ROWS]
                 total = max(sum(analysis.visits), 1)
                 moves = ", ".join(f"{analysis.moves[at]} {analysis.visits[at] / total:.0%}" for at in order)
                 rows.append([f"{simulations:,}", moves, f"{analysis.value:+.2f}", " ".join(analysis.best_line[:8])])
             yield _table(["simulations", "moves by visits", "value", "best line"], rows)
+            yield from _trees(told)
+
+
+def _trees(told: Sequence[Thinking]) -> Iterator[str]:
+    """The most visited positions of a search, as in figure 4 of the paper."""
+    drawn = [one for one in told if one.tree]
+    if not drawn:
+        return
+    yield "<h3>The search tree</h3>"
+    yield (
+        "<p class=soft>The ten most visited positions below the initial one. In the circle: the first player's winning"
+        " chance in percent. A thicker border: more visits.</p>"
+    )
+    for one in drawn:
+        words = f"The search tree after {one.simulations:,} simulations"
+        yield f'<figure class=wide><img class=tree src="{tree_image(one.tree)}" alt="{words}">'
+        yield f"<figcaption>{words}</figcaption></figure>"
 
 
 def _who_played(blocks: Sequence[GameBlock]) -> str:

@@ -10,7 +10,7 @@ from html import escape
 from zerosum._core import Search
 from zerosum.base.errors import counted
 from zerosum.games import Rules, State
-from zerosum.notation.centipawns import win_rate
+from zerosum.play.analysis import win_rate
 
 MOST_NODES = 10
 """Positions that are drawn below the root, as many as in the paper's figure."""
@@ -70,7 +70,8 @@ def tree_svg(nodes: Sequence[TreeNode]) -> str:
     for node, (x, y) in zip(nodes[1:], centres[1:], strict=True):
         above_x, above_y = centres[node.parent]
         parts.append(
-            f'<line x1="{above_x:.1f}" y1="{above_y:.1f}" x2="{x:.1f}" y2="{y:.1f}" stroke="#9aa2ab" stroke-width="1.5"/>'
+            f'<line x1="{above_x:.1f}" y1="{above_y:.1f}" x2="{x:.1f}" y2="{y:.1f}"'
+            ' stroke="#9aa2ab" stroke-width="1.5"/>'
         )
     for node, (x, y) in zip(nodes, centres, strict=True):
         border = THINNEST + (THICKEST - THINNEST) * node.visits / nodes[0].visits
