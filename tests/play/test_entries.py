@@ -219,6 +219,9 @@ def test_a_profile_scales_down_to_the_machine(monkeypatch: pytest.MonkeyPatch) -
     assert "It has no option Ponder." in profile_of("paper", command, CHESS).sentence
     with pytest.raises(SettingsError, match="profile 'paper' sets up no engine for go"):
         profile_of("paper", command, make("go"))
+    bounded = {**CHEAT, "uci": ["option name Hash type spin default 16 min 4 max 1024", "uciok"]}
+    command = EngineCommand.parse(fake_word(bounded).removeprefix("uci:"), protocol="uci", name="Fake")
+    assert profile_of("paper", command, CHESS).options == (("Hash", "1024"),), "no more than the engine takes"
     player = enter(Entry.parse(fake_word(), ["depth=1", "profile=paper", "option.hash=4"]), CHESS).contestant
     assert isinstance(player.program, EngineCommand)
     assert player.program.options == (("Threads", "44"), ("hash", "4")), "what is said beside a profile counts"

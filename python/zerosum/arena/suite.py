@@ -20,9 +20,9 @@ from zerosum.contest.mover import Terms
 from zerosum.contest.paper import PaperMatch, paper_matches
 from zerosum.games import Rules, make, start_state
 from zerosum.play.bundled import is_bundled, usual_network
-from zerosum.play.contestant import ROLLOUTS, ProgramContestant
+from zerosum.play.contestant import ROLLOUTS, ProgramContestant, SearchContestant
 from zerosum.play.engines.opponents import opponents_of
-from zerosum.play.entries import Entry
+from zerosum.play.entries import Entry, enter
 
 SUFFIXES = {"chess": ".pgn", "shogi": ".csa", "go": ".sgf"}
 """Suffixes of the files of games."""
@@ -69,7 +69,7 @@ class SuiteResult:
     match: PaperMatch
     played: SessionResult
     nodes: float
-    """Mean number of simulations of our player's moves; NaN if it reports none."""
+    """Mean number of simulations of our player's moves, or of positions of an alpha-beta search; NaN if none is told."""
     whole_nodes: float = math.nan
     """The same in the match with the whole time, for a match with time odds; else NaN."""
 
@@ -82,7 +82,7 @@ class SuiteResult:
             told = "" if share is None else "; paper {:.1f} %, {:.1f} %, {:.1f} %".format(*share)
             rows[f"moving {side}"] = f"{here.tally(player=player)}{told}"
         if not math.isnan(self.nodes):
-            rows["simulations"] = f"{self.nodes:,.0f} a move{self._odds_words}"
+            rows["nodes"] = f"{self.nodes:,.0f} a move{self._odds_words}"
         lines = [self.match.title, *(f"{name:<14} {row}" for name, row in rows.items())]
         return "\n  ".join(lines) + f"\n{here}"
 
@@ -173,18 +173,24 @@ def _plan(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) -> MatchP
         profile=words.suite if match.opponent.threads is not None else "",
         resign=resign if match.opponent.resign is not None else "",
     )
-    player = Entry(
-        _player_word(words, game, say),
-        Terms(_divided(control, match.time_divisor), manager="paper", overhead_s=OVERHEAD_S),
-        sampled_plies=match.sampled_plies,
-        resign=resign,
-    )
+    player = _player(words, match, game, _divided(control, match.time_divisor), resign, say)
     settings = MatchSettings(words.num_games, words.seed, max_games_at_once=words.max_games_at_once or 1)
     settings = with_openings(settings, game, openings=openings, plies=None if openings else 0, is_shuffled=False)
     settings = replace(settings, openings_name=openings or "the initial position")
     plan = plan_match(game, (player, opponent), settings, say=say)
     _require_time(plan, control)
     return plan
+
+
+def _player(words: SuiteWords, match: PaperMatch, game: Rules, control: TimeControl, resign: str, say: Say) -> Entry:
+    """The player in AlphaZero's place. Only a tree search has the paper's rule of time, and visits to draw moves by."""
+    word = _player_word(words, game, say)
+    if isinstance(enter(Entry(word), game).contestant, SearchContestant):
+        terms = Terms(control, manager="paper", overhead_s=OVERHEAD_S)
+        return Entry(word, terms, sampled_plies=match.sampled_plies, resign=resign)
+    drawn = f", and it does not draw its first {match.sampled_plies} moves" if match.sampled_plies else ""
+    say(f"{word} is no tree search: it divides its time by its own rule{drawn}.")
+    return Entry(word, Terms(control), resign=resign)
 
 
 def _openings(words: SuiteWords, match: PaperMatch) -> str | None:
