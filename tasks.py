@@ -165,7 +165,7 @@ def setup() -> None:
         make_environment()
         with core_built_beside() as wait:
             say("Installing what zerosum needs (mostly PyTorch: on Linux 5 GB on disk with its GPU libraries)")
-            install(requirements("dev", with_package=True))
+            install([*requirements("dev", with_package=True), *requirements("train")])
             say(building)
             wait()
         dependencies_stamp.write_text(dependencies)

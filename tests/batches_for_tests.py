@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.replay import Batch
-from zerosum.replay.window import Policies
+from zerosum.replay.samples import Policies
 
 
 def policies_of(policy_BA: NDArray[np.floating]) -> Policies:

@@ -27,8 +27,8 @@ from zerosum.games import make
 from zerosum.games.names import GameName
 from zerosum.games.rules import find_game
 from zerosum.run import settings_page
-from zerosum.run.config import load_preset
 from zerosum.run.defaults import default_settings
+from zerosum.run.presets import load_preset
 from zerosum.run.training import train
 from zerosum.search import SearchConfig
 

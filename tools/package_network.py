@@ -25,7 +25,8 @@ from zerosum.base.settings import FORMAT_VERSION, to_mapping
 from zerosum.games import make
 from zerosum.network.checkpoint import load_checkpoint, save_network
 from zerosum.play.bundled import CARD, DIRECTORY, NetworkCard, bundled_networks, read_card
-from zerosum.run.config import SECTIONS, RunConfig, load_config, minutes_word, new_config
+from zerosum.run.config import SECTIONS, RunConfig, load_config, new_config
+from zerosum.run.config_words import minutes_word
 from zerosum.run.metrics import read_metrics
 from zerosum.run.strength import Strength, player_name
 

@@ -33,8 +33,8 @@ from zerosum.replay.records import GameRecord
 from zerosum.run.config import RunConfig, asked_settings, changed, load_config
 from zerosum.run.held_out import HeldOut, measure
 from zerosum.run.learning import learn_step, network_now, new_window
+from zerosum.run.pace import LATEST_START
 from zerosum.run.run_directory import hold
-from zerosum.run.selfplay_training import LATEST_START
 
 HELD_OUT = 12
 """One game in so many of the last quarter is held out."""

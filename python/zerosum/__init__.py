@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from zerosum.base.errors import ZerosumError as ZerosumError
     from zerosum.games.check import check_game as check_game
     from zerosum.games.picture import svg as svg
+    from zerosum.games.playthrough import state_after as state_after
     from zerosum.games.python_game import Game as Game
     from zerosum.games.rules import State as State
     from zerosum.games.rules import make as make
     from zerosum.games.rules import parse_action as parse_action
-    from zerosum.games.rules import state_after as state_after
     from zerosum.play.analysis import Analysis as Analysis
     from zerosum.play.player import Player as Player
     from zerosum.play.player import load_player as load
@@ -79,7 +79,7 @@ _PLACES = {
     "load": "zerosum.play.player.load_player",
     "make": "zerosum.games.rules.make",
     "parse_action": "zerosum.games.rules.parse_action",
-    "state_after": "zerosum.games.rules.state_after",
+    "state_after": "zerosum.games.playthrough.state_after",
     "svg": "zerosum.games.picture.svg",
     "train": "zerosum.run.training.train",
 }

@@ -21,7 +21,7 @@ from zerosum.network import load_checkpoint
 from zerosum.network.evaluators.torch import TorchEvaluator
 from zerosum.network.lc0 import GAME, dense_places
 from zerosum.replay.batch import Batch
-from zerosum.replay.window import Policies
+from zerosum.replay.samples import Policies
 
 
 def written(path: Path, file: Lc0File) -> Path:

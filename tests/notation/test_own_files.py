@@ -18,6 +18,7 @@ from zerosum.arena.session import play_session
 from zerosum.arena.store import parse_game
 from zerosum.base.errors import DataError
 from zerosum.games import Rules, adopt, make, parse_action, start_state
+from zerosum.games.playthrough import Playthrough
 from zerosum.notation import read_games, states_of
 from zerosum.play.contestant import RANDOM
 from zerosum.play.game_file import save_game
@@ -39,7 +40,7 @@ def test_saved_moves_are_read_back(name: str, tmp_path: Path) -> None:
     game, path = make(name), tmp_path / "game.txt"
     for seed in range(3):
         actions = random_actions(game, plies=15, seed=seed)
-        save_game(path, game, game.initial_state(), actions, players=("a", "b"), is_initial=True)
+        save_game(path, Playthrough.of(game, "", actions), players=("a", "b"), is_initial=True)
         (record,) = read_games(path, game=game)
         assert not record.errors and record.game == game.spec.full_name
         state = game.initial_state()
@@ -58,7 +59,7 @@ def test_saved_moves_keep_their_first_position(name: str, tmp_path: Path) -> Non
     assert position is not None
     start = start_state(game, position)
     actions = random_actions(game, plies=4, seed=2, start=position)
-    save_game(path, game, start, actions, players=("a", "b"), is_initial=False)
+    save_game(path, Playthrough.of(game, start, actions), players=("a", "b"), is_initial=False)
     (record,) = read_games(path, game=game)
     assert not record.errors and len(record.moves) == len(actions)
     assert states_of(record)[0] == start

@@ -21,6 +21,7 @@ from zerosum.play import bundled
 from zerosum.play.choice import choose_player, describe_network, open_player
 from zerosum.play.own_contestants import existing_run
 from zerosum.play.player import load_player
+from zerosum.play.runs import PlayerWord
 
 PACKAGED = bundled.DIRECTORY
 NAMES = sorted(path.parent.name for path in PACKAGED.glob("*/card.toml"))
@@ -79,7 +80,7 @@ def test_it_plays_where_no_run_has_learned_the_game(tmp_path: Path) -> None:
         assert chosen.player.step > 0
         assert chosen.sentence.startswith("Playing with the network connect4 that comes with zerosum (")
         assert chosen.player.name == "zerosum's network"
-    assert existing_run("connect4", runs=tmp_path) == PACKAGED / "connect4", "matches take it, too"
+    assert existing_run(PlayerWord("connect4", runs=tmp_path)) == PACKAGED / "connect4", "matches take it, too"
     info = describe_network(game, runs=tmp_path)
     assert info is not None and info.step == chosen.player.step
     save_checkpoint(tmp_path / "mine" / "checkpoints", game)

@@ -24,7 +24,7 @@ from zerosum.play.bundled import bundled_network
 from zerosum.play.choice import Players, choose_player, describe_network, game_at, open_player
 from zerosum.play.own_contestants import existing_run, parse_player
 from zerosum.play.player import load_player
-from zerosum.play.runs import NETWORKS, find_run, network_at, newest_run, require_run, run_to_write
+from zerosum.play.runs import NETWORKS, PlayerWord, network_at, newest_run, require_run, run_to_write
 from zerosum.protocols.gtp import GtpEngine
 
 CONNECT4, TICTACTOE = make("connect4"), make("tictactoe")
@@ -141,19 +141,19 @@ def test_one_rule_for_who_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert chosen.player.config.num_simulations == player.config.num_simulations == number
         assert parse_player(word, CONNECT4).name.endswith(f"@{number}")
     assert open_player("", game="connect4").sentence == f"Playing with the newest run, {run}, step 7."
-    assert find_run("connect4") == find_run("mine") == require_run("mine") == run
-    assert find_run("") is find_run("nobody") is None
+    assert PlayerWord("connect4").run == PlayerWord("mine").run == require_run("mine") == run
+    assert PlayerWord("").run is PlayerWord("nobody").run is None
     assert load_player("connect4").step == load_player("mine").step == 7
     (tmp_path / "connect4").mkdir()
-    assert find_run("connect4") == run, "a directory of that name that holds no run"
+    assert PlayerWord("connect4").run == run, "a directory of that name that holds no run"
     local = save_run(tmp_path, "connect4", "connect4", at=2_000).parents[1]
-    assert find_run("connect4") == local.relative_to(tmp_path), "a run's path goes before a game's name"
+    assert PlayerWord("connect4").run == local.relative_to(tmp_path), "a run's path goes before a game's name"
 
 
 def test_a_run_to_write_is_named_as_one_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run = save_run(tmp_path / "runs", "mine", "connect4", at=1_000).parents[1].relative_to(tmp_path)
-    assert run_to_write(Path("mine")) == run == find_run("mine")
+    assert run_to_write(Path("mine")) == run == PlayerWord("mine").run
     assert run_to_write(run) == run and run_to_write(run.absolute()) == run.absolute()
     assert run_to_write(Path("new")) == Path("new")
     Path("mine").mkdir()
@@ -272,7 +272,7 @@ def test_a_run_with_a_hundredth_of_the_training_is_not_preferred(
         told = f"The newest run, {run}, has had {minutes} minutes of training, this network 20 CPU-minutes; {run} names"
         assert told in chosen.sentence
     assert (open_player("connect4").player.step == 7) == is_preferred
-    assert (existing_run("connect4") == run) == is_preferred, "in matches and engines, too"
+    assert (existing_run(PlayerWord("connect4")) == run) == is_preferred, "in matches and engines, too"
     assert choose_player(CONNECT4, run).sentence == f"Playing with {run}, step 7."
 
 
@@ -283,7 +283,7 @@ def test_the_network_of_the_package_has_a_short_name(tmp_path: Path, monkeypatch
     chosen = open_player("bundled/connect4@20")
     assert chosen.player.config.num_simulations == 20
     assert chosen.sentence.startswith("Playing with the network connect4 that comes with zerosum")
-    assert find_run("bundled/connect4") == require_run("bundled/connect4") == bundled_network(CONNECT4)
+    assert PlayerWord("bundled/connect4").run == require_run("bundled/connect4") == bundled_network(CONNECT4)
     assert parse_player("bundled/connect4@5", CONNECT4).name == "bundled/connect4@5"
     with pytest.raises(DataError, match="bundled/nim does not exist"):
         require_run("bundled/nim")

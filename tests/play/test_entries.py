@@ -23,6 +23,7 @@ from zerosum.play.engines import profiles
 from zerosum.play.engines.engine import EngineCommand
 from zerosum.play.engines.profiles import profile_of
 from zerosum.play.entries import Entry, enter, sharing_evaluator
+from zerosum.play.runs import PlayerWord
 
 FAKE = Path(__file__).parents[1] / "fake_engine.py"
 CHESS, CONNECT4 = make("chess"), make("connect4")
@@ -187,14 +188,15 @@ def test_resigning_as_in_the_paper() -> None:
 
 def test_only_one_network_is_shared() -> None:
     one, other = (enter(Entry("rollouts@5"), CONNECT4).contestant for _ in range(2))
-    assert sharing_evaluator(one, other, words=("rollouts@5", "rollouts@5")) is other, "each has games of its own"
-    assert sharing_evaluator(one, RANDOM, words=("rollouts@5", "random")) is RANDOM
+    rollouts = PlayerWord.parse("rollouts@5")
+    assert sharing_evaluator(one, other, words=(rollouts, rollouts)) is other, "each has games of its own"
+    assert sharing_evaluator(one, RANDOM, words=(rollouts, PlayerWord("random"))) is RANDOM
 
 
 def test_a_precision_makes_another_player(tmp_path: Path) -> None:
     run = str(tmp_path / "run")
     save_network(tmp_path / "run" / "checkpoints", make("tictactoe"))
-    game, words = make("tictactoe"), (run, run)
+    game, words = make("tictactoe"), (PlayerWord(run), PlayerWord(run))
     usual, again = (enter(Entry.parse(run, []), game).contestant for _ in range(2))
     exact = enter(Entry.parse(run, ["precision=f32"]), game).contestant
     assert isinstance(usual, SearchContestant) and isinstance(exact, SearchContestant)

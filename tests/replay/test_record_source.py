@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from stores_for_tests import filled, flip, names_in
+from zerosum.replay.config import ReplayConfig
 from zerosum.replay.record_source import RecordSource
 from zerosum.replay.shards import read_shard
-from zerosum.replay.window import ReplayConfig
 
 
 def test_a_damaged_shard_is_left_out_and_reported_once(tmp_path: Path) -> None:

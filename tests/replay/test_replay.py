@@ -19,9 +19,11 @@ from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.games import make
 from zerosum.replay import ReplayConfig, ReplayWindow, Samples, make_batch
 from zerosum.replay import window as replay
+from zerosum.replay.blocks import returns_of
+from zerosum.replay.config import needed, window_size
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.records import GameRecord
-from zerosum.replay.window import needed, permuted, require_game, returns_of, window_size
+from zerosum.replay.records import GameRecord, require_game
+from zerosum.replay.samples import permuted
 
 STARTS = ("", "7/7/7/7/3O3/3X3 X", "7/7/7/7/7/X6 O")
 

@@ -11,7 +11,7 @@ import pytest
 from games_recorded import random_game, record_of
 from zerosum.games import make
 from zerosum.replay import Batch, GameRecord, ReplayConfig, ReplayWindow, Samples, make_unrolled_batch
-from zerosum.replay.window import permuted
+from zerosum.replay.samples import permuted
 
 GAME = make("connect4")
 K = 5

@@ -10,6 +10,7 @@ import pytest
 from zerosum.games import make
 from zerosum.network import Checkpoint, CheckpointInfo, initial_weights
 from zerosum.run.config import new_config
+from zerosum.run.playing import Playing
 from zerosum.run.selfplay_training import SelfplayTraining
 from zerosum.selfplay import SelfplayThreads
 from zerosum.selfplay.playing_network import PlayingNetwork
@@ -40,16 +41,17 @@ class Threads(SelfplayThreads):
 @pytest.mark.parametrize("is_here", [True, False], ids=["threads", "other processes"])
 def test_networks_of_other_processes_are_compiled_for_rating_games_alone(is_here: bool) -> None:
     compiled, rated = list[int](), list[tuple[int, int]]()
-    training: Any = object.__new__(SelfplayTraining)
-    training._config, training._report = CONFIG, print
-    training._playing, training._uncompiled, training._batch = PlayingNetwork(), None, None
-    training._evaluations_before, training._budget = 0, None
-    training._evaluator = SimpleNamespace(update=lambda checkpoint, **_: compiled.append(checkpoint.info.step))
+    playing: Any = object.__new__(Playing)
+    playing._config, playing._report, playing._evaluations_before = CONFIG, print, 0
+    playing.network, playing._uncompiled = PlayingNetwork(), None
+    playing.evaluator = SimpleNamespace(update=lambda checkpoint, **_: compiled.append(checkpoint.info.step))
     counts = SimpleNamespace(evaluations=0)
-    training._selfplay = Threads() if is_here else SimpleNamespace(update=lambda _: None, counts=counts)
+    playing.workers = Threads() if is_here else SimpleNamespace(update=lambda _: None, counts=counts)
+    training: Any = object.__new__(SelfplayTraining)
+    training._playing, training._batch, training._budget = playing, None, None
     training._measures = SimpleNamespace(rate=lambda step, *_, **__: rated.append((step, compiled[-1])))
     for step in (10, 20, 30):
-        training._play_with(network(step))
+        playing.play_with(network(step), None)
     assert compiled == ([10, 20, 30] if is_here else [])
     for _ in range(2):
         training._rate()

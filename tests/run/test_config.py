@@ -18,19 +18,10 @@ from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.weights import num_operations
 from zerosum.run import gpu_defaults
-from zerosum.run.config import (
-    SECTIONS,
-    changed,
-    configured_game,
-    dump_config,
-    load_config,
-    load_preset,
-    network_words,
-    new_config,
-    parse_overrides,
-    preset_names,
-)
+from zerosum.run.config import SECTIONS, changed, configured_game, dump_config, load_config, new_config, parse_overrides
+from zerosum.run.config_words import network_words
 from zerosum.run.defaults import default_settings
+from zerosum.run.presets import load_preset, preset_names
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,10 @@ from zerosum.notation import Move, Record, game_text, write_games
 from zerosum.notation.centipawns import centipawns, value_of
 from zerosum.play.contestant import RANDOM
 from zerosum.replay.batch import make_batch
+from zerosum.replay.config import ReplayConfig
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.records import GameRecord, PlyFlag
-from zerosum.replay.window import ReplayConfig, ReplayWindow, require_game
+from zerosum.replay.records import GameRecord, PlyFlag, require_game
+from zerosum.replay.window import ReplayWindow
 from zerosum.run import game_import
 from zerosum.run.game_import import ImportCounts, import_games
 from zerosum.run.record_index import RecordIndex

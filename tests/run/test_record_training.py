@@ -18,10 +18,11 @@ from zerosum.network.evaluators import UniformEvaluator
 from zerosum.network.evaluators.evaluator import Evaluations
 from zerosum.play.entries import Entry
 from zerosum.replay.batch import make_batch
+from zerosum.replay.config import ReplayConfig
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.record_source import RecordSource, as_played, split_of
 from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
-from zerosum.replay.window import ReplayConfig, ReplayWindow
+from zerosum.replay.window import ReplayWindow
 from zerosum.run.config import load_config
 from zerosum.run.generation import GenerationSettings, generate_games
 from zerosum.run.held_out import HeldOutFile, measure

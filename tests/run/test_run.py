@@ -338,9 +338,7 @@ def test_what_is_refused_makes_no_directory(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize(
-    "failing", ["zerosum.run.selfplay_training.make_evaluator", "zerosum.replay.game_store.GameStore.close"]
-)
+@pytest.mark.parametrize("failing", ["zerosum.run.playing.make_evaluator", "zerosum.replay.game_store.GameStore.close"])
 def test_an_error_at_the_beginning_or_the_end_leaves_no_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from searches_for_tests import ALPHA, GAMES, FakeNetwork, Recorder, random_position
 from zerosum import _core
 from zerosum.base.settings import from_mapping
-from zerosum.run.config import load_preset
+from zerosum.run.presets import load_preset
 from zerosum.search import SearchConfig, new_search, textbook
 
 

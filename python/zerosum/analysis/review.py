@@ -15,6 +15,7 @@ from zerosum.analysis.finished_go import PeoplesCount
 from zerosum.analysis.people import PeoplesShare, peoples_shares
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules, State, start_state
+from zerosum.games.playthrough import Playthrough
 from zerosum.network.evaluators import RolloutEvaluator
 from zerosum.notation.go_status import FinalCount
 from zerosum.notation.record import Record
@@ -159,7 +160,8 @@ def review(
     """
     thresholds = thresholds or Thresholds()
     game, start = analyst.player.game, start_state(analyst.player.game, record.checked().start)
-    states, actions = _play(game, start, record)
+    so_far = Playthrough.read(game, (move.text for move in record.moves), start)
+    states, actions = so_far.states, so_far.actions
     counting = PeoplesCount.of(game, record)
     positions = list[ReviewedPosition]()
     searched = -1
@@ -224,7 +226,7 @@ def _better_action(move: ReviewedMove, before: ReviewedPosition) -> int | None:
     return None if best == move.action else best
 
 
-def _without_dead(counting: PeoplesCount | None, actions: list[int], ply: int, state: State) -> State | None:
+def _without_dead(counting: PeoplesCount | None, actions: tuple[int, ...], ply: int, state: State) -> State | None:
     """The position without dead stones, if people count and one of them has just passed."""
     if counting is None or not ply or counting.game.ending(state) is not None:
         return None
@@ -232,7 +234,9 @@ def _without_dead(counting: PeoplesCount | None, actions: list[int], ply: int, s
     return counting.without_dead(state) if is_after_pass else None
 
 
-def _counted(counting: PeoplesCount, positions: list[ReviewedPosition], actions: list[int]) -> list[ReviewedPosition]:
+def _counted(
+    counting: PeoplesCount, positions: list[ReviewedPosition], actions: tuple[int, ...]
+) -> list[ReviewedPosition]:
     """The positions of a game that two passes ended, with the count of its people.
 
     The position between the two passes has the value of the end, because both players agreed on it; so has the one
@@ -272,16 +276,6 @@ def _noise(analyst: Analyst, *positions: ReviewedPosition) -> float:
         if position.report is not None and position.report.proven is None
     ]
     return NOISE_DEVIATIONS * math.sqrt(sum(variances))
-
-
-def _play(game: Rules, start: State, record: Record) -> tuple[list[State], list[int]]:
-    states, actions = [start], []
-    for move in record.moves:
-        action = game.parse_action(states[-1], move.text)
-        assert action is not None, "a record without errors"
-        actions.append(action)
-        states.append(game.play(states[-1], action))
-    return states, actions
 
 
 def _searched(state: State, report: Analysis) -> ReviewedPosition:

@@ -20,8 +20,9 @@ from zerosum.analysis.review import Review, Thresholds, review
 from zerosum.analysis.review_record import annotated, require_words
 from zerosum.analysis.review_text import review_numbers, review_text
 from zerosum.base.errors import DataError, GameError, SettingsError, nearest, printable
-from zerosum.games import Rules, State, make, parse_action, start_state
+from zerosum.games import Rules, State, make
 from zerosum.games.picture import describe_position
+from zerosum.games.playthrough import Playthrough
 from zerosum.games.rules import peoples_notation
 from zerosum.notation.game_files import GAMES, READ_SUFFIXES, UnknownFormatError, read_games, write_games
 from zerosum.notation.own_files import OWN_SUFFIXES
@@ -215,10 +216,8 @@ class ReviewCommand:
     def _last_position(self, number: int, record: Record) -> str:
         player = self.players.of(self._rules_of(record))
         rules = player.game
-        state = start_state(rules, record.start)
-        for move in record.moves:
-            state = rules.play(state, parse_action(rules, state, move.text))
-        return self._position_text(player, state, number=number)
+        so_far = Playthrough.read(rules, (move.text for move in record.moves), record.start)
+        return self._position_text(player, so_far.state, number=number)
 
     def _position_text(self, player: Player, state: State, *, number: int | None = None) -> str:
         rules = player.game
@@ -295,12 +294,5 @@ def _begins_with_a_move(rules: Rules, text: str) -> bool:
 
 def _record_of(rules: Rules, position: str, moves: str) -> Record:
     """The record of a game from its moves, checked by the rules."""
-    state, texts = start_state(rules, position), []
-    for number, text in enumerate(moves.split(), start=1):
-        try:
-            action = parse_action(rules, state, text)
-        except GameError as error:
-            raise GameError(f"move {number}: {error}") from error
-        texts.append(Move(rules.action_text(state, action)))
-        state = rules.play(state, action)
-    return Record(rules.spec.full_name, moves=tuple(texts), start=position)
+    so_far = Playthrough.read(rules, moves.split(), position)
+    return Record(rules.spec.full_name, moves=tuple(map(Move, so_far.texts)), start=position)

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from zerosum.analysis.review import MARKS, Review, ReviewedMove, ReviewedPosition
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules
+from zerosum.games.playthrough import Playthrough
 from zerosum.notation.centipawns import centipawns, coefficient_of
 from zerosum.notation.game_files import GAMES, game_text, read_games
 from zerosum.notation.legality import NOTATIONS
@@ -134,12 +135,7 @@ class _FormattedMove:
         return (plies + 1) // 2 if self.after.value > 0 else -((plies + 1) // 2)
 
     def _ends_the_game(self, line: AnalysisLine) -> bool:
-        game, state = self.review.game, self.after.state
-        for text in line.moves:
-            action = game.parse_action(state, text)
-            assert action is not None
-            state = game.play(state, action)
-        return game.outcome(state) in (-1.0, 1.0)
+        return Playthrough.read(self.review.game, line.moves, self.after.state).outcome in (-1.0, 1.0)
 
     def sentence(self) -> str:
         """The sentence of a mark, such as "Blunder, 62 % -> 31 % for the mover. Better: Nf3."; "" without a mark."""
@@ -160,15 +156,8 @@ class _FormattedMove:
 
     def text_of(self, position: ReviewedPosition, moves: tuple[str, ...]) -> str:
         """The format's text of moves from a position."""
-        game, state = self.review.game, position.state
         notation = NOTATIONS[self.format] if self.format != "sgf" else None
-        texts = []
-        for text in moves:
-            action = game.parse_action(state, text)
-            assert action is not None
-            texts.append(game.action_text(state, action, notation))
-            state = game.play(state, action)
-        return " ".join(texts)
+        return " ".join(Playthrough.read(self.review.game, moves, position.state).texts_in(notation))
 
 
 def _with_comments(move: Move, *said: str, keep: Callable[[str], bool] = lambda _: True) -> Move:

@@ -10,7 +10,8 @@ from zerosum.arena.plan import MatchPlan
 from zerosum.arena.played import PlayedGame, Thought
 from zerosum.base.errors import DataError
 from zerosum.contest.adjudication import Score
-from zerosum.games import Rules, start_state
+from zerosum.games import Rules
+from zerosum.games.playthrough import Playthrough
 from zerosum.notation import Evaluation, Move, Record, append_game
 from zerosum.notation.centipawns import centipawns, coefficient_of, value_of
 from zerosum.notation.game_files import GAMES, SUFFIXES
@@ -75,13 +76,15 @@ class GameFile:
     def record(self, played: PlayedGame) -> Record:
         """A game as a record."""
         plan, game = self.plan, self.plan.game
-        state, moves = start_state(game, played.start), []
-        for ply, action in enumerate(played.actions):
-            player, text = game.player(state), game.action_text(state, action)
+        so_far, coefficient, moves = (
+            Playthrough.of(game, played.start, played.actions),
+            coefficient_of(game.spec.name),
+            [],
+        )
+        for ply, (player, text) in enumerate(zip(so_far.players, so_far.texts, strict=True)):
             number = ply - played.opening_plies
             thought = played.thoughts[number] if 0 <= number < len(played.thoughts) else Thought()
-            moves.append(_move(text, thought, player, coefficient_of(game.spec.name)))
-            state = game.play(state, action)
+            moves.append(_move(text, thought, player, coefficient))
         names, schedule = plan.names_at(played.index), plan.schedule
         terms = [plan.players[number].terms for number in schedule.sides(played.index)]
         in_round = played.index % (2 * len(schedule.pairings))

@@ -58,10 +58,7 @@ class Opening:
 
     def state(self, game: Rules) -> State:
         """The position from which the players think, with its history."""
-        state = start_state(game, self.start)
-        for action in self.actions:
-            state = game.play(state, action)
-        return state
+        return functools.reduce(game.play, self.actions, start_state(game, self.start))
 
 
 OpeningSource = Callable[[int], Opening]

@@ -6,6 +6,7 @@ Here are searches of ours without a clock, alpha-beta and random play: one threa
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
@@ -210,8 +211,7 @@ def plies_to_end(search: Search, tree: int, root: Root, action: int) -> int | No
     if root.proven is None or abs(root.proven) != 1:
         return None
     line = search.best_line(tree, action)
-    for move in line:
-        state = game.play(state, move)
+    state = functools.reduce(game.play, line, state)
     return len(line) * round(root.proven) if game.outcome(state) == sign * root.proven else None
 
 

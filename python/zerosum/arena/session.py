@@ -80,7 +80,7 @@ def plan_match(
             say(sentence)
         player = entered.contestant
         for other, before in zip(players, entries, strict=False):
-            player = sharing_evaluator(other, player, words=(before.word, entry.word))
+            player = sharing_evaluator(other, player, words=(before.player, entry.player))
         players.append(player)
     return MatchPlan(game, tuple(players), settings)
 

@@ -20,6 +20,7 @@ from zerosum.base.errors import DataError, RunError, shown
 from zerosum.base.files import append_line, read_lines, repair_lines
 from zerosum.contest.adjudication import Score
 from zerosum.games import Rules, start_state
+from zerosum.games.playthrough import Playthrough
 from zerosum.notation.own_files import MATCH_FORMAT as FORMAT
 
 
@@ -124,10 +125,6 @@ def _first_difference(there: Any, here: Any, name: str = "") -> tuple[str, str, 
 
 def game_line(game: Rules, played: PlayedGame, players: tuple[str, ...] = ()) -> str:
     """A game as a line of JSON, with moves in the game's notation, and the players' names if given."""
-    state, moves = start_state(game, played.start), []
-    for action in played.actions:
-        moves.append(game.action_text(state, action))
-        state = game.play(state, action)
     line: dict[str, Any] = {
         "game": played.index,
         "players": players,
@@ -138,7 +135,7 @@ def game_line(game: Rules, played: PlayedGame, players: tuple[str, ...] = ()) ->
         "start": played.start,
         "opening": played.opening,
         "opening_plies": played.opening_plies,
-        "moves": moves,
+        "moves": Playthrough.of(game, played.start, played.actions).texts,
         "thoughts": [_thought_values(thought) for thought in played.thoughts],
         "notes": played.notes,
     }

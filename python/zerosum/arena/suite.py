@@ -69,7 +69,7 @@ class SuiteResult:
     match: PaperMatch
     played: SessionResult
     nodes: float
-    """Mean number of simulations of our player's moves, or of positions of an alpha-beta search; NaN if none is told."""
+    """Mean number of simulations of our moves, or of positions of an alpha-beta search; NaN if none is told."""
     whole_nodes: float = math.nan
     """The same in the match with the whole time, for a match with time odds; else NaN."""
 

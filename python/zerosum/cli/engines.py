@@ -98,20 +98,21 @@ def _engine(who: str, game: str, default: str) -> tuple[Rules, Named]:
     from zerosum.base.errors import SettingsError
     from zerosum.games import make
     from zerosum.play.choice import game_at
-    from zerosum.play.contestant import ALPHA_BETA, RANDOM, ROLLOUTS
     from zerosum.play.own_contestants import existing_run, search_contestant
-    from zerosum.play.runs import means_game, split_player
+    from zerosum.play.runs import PlayerWord
+    from zerosum.play.words import ROLLOUTS
 
-    word, num_simulations = split_player(who)
-    if word and means_game(word):
+    named = PlayerWord.parse(who)
+    num_simulations = named.number
+    if named.game is not None:
         if game:
-            raise SettingsError(f"{word!r} is a game, and --game names {game!r}: give one of them.")
-        return make(word), {"num_simulations": num_simulations}
-    if word in (RANDOM.name, ALPHA_BETA, ROLLOUTS):
+            raise SettingsError(f"{named.word!r} is a game, and --game names {game!r}: give one of them.")
+        return named.rules, {"num_simulations": num_simulations}
+    if named.is_own:
         rules = make(game or default)
-        search_contestant(who, rules)  # raises for a player without a search
+        search_contestant(named, rules)  # raises for a player without a search
         return rules, {"weights": ROLLOUTS, "num_simulations": num_simulations}
-    run = existing_run(word) if word else None
+    run = existing_run(named) if named.word else None
     rules = make(game or default) if game or run is None else game_at(run)
     return rules, {"weights": run, "num_simulations": num_simulations}
 

@@ -412,7 +412,7 @@ def levels(
     """Measure the Elo of an engine's skill levels on the ladder, for its option `UCI_Elo`."""
     from zerosum.arena.ladder.placement import LadderSettings
     from zerosum.arena.ladder.skills import level_table, measure_levels
-    from zerosum.play.runs import find_run
+    from zerosum.play.runs import PlayerWord
     from zerosum.play.skill import LEVELS_FILE
 
     found = measure_levels(
@@ -424,7 +424,7 @@ def levels(
         say=say,
     )
     print(level_table(found))
-    run = find_run(player)
+    run = PlayerWord(player).run
     path = out or (run / LEVELS_FILE if run is not None and run.is_dir() else None)
     if path is not None:
         found.write(path)

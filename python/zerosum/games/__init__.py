@@ -5,6 +5,7 @@ relies on. Start with `make`.
 """
 
 from zerosum.games.check import check_game as check_game
+from zerosum.games.playthrough import state_after as state_after
 from zerosum.games.python_game import Game as Game
 from zerosum.games.rules import Rules as Rules
 from zerosum.games.rules import State as State
@@ -13,7 +14,6 @@ from zerosum.games.rules import make as make
 from zerosum.games.rules import measure_game as measure_game
 from zerosum.games.rules import parse_action as parse_action
 from zerosum.games.rules import start_state as start_state
-from zerosum.games.rules import state_after as state_after
 
 __all__ = [
     "Game",

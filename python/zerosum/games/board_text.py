@@ -25,7 +25,7 @@ def board_text(
 ) -> str:
     """The board as lines of text.
 
-    >>> from zerosum.games.rules import make, state_after
+    >>> from zerosum.games import make, state_after
     >>> game = make("tictactoe")
     >>> start, state = state_after(game, "b2"), state_after(game, "b2 a1")
     >>> print(board_text(game, state, before=start, is_flipped=True))

@@ -106,7 +106,7 @@ def stacked(drawings: Sequence[str], *, title: str) -> str:
 def describe_position(game: Rules, state: State) -> str:
     """The board as text, the position in the game's notation, if it has one, and the player to move.
 
-    >>> from zerosum.games.rules import make, state_after
+    >>> from zerosum.games import make, state_after
     >>> print(describe_position(make("tictactoe"), state_after(make("tictactoe"), "b2 a1")))
     3  . . .
     2  . X .

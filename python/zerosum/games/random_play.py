@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Iterator
 
@@ -27,10 +28,7 @@ def random_lines(game: Rules, *, num: int, seed: int) -> Iterator[list[int]]:
 
 def state_of(game: Rules, line: list[int]) -> State:
     """The position after these moves."""
-    state = game.initial_state()
-    for action in line:
-        state = game.play(state, action)
-    return state
+    return functools.reduce(game.play, line, game.initial_state())
 
 
 def random_opening(game: Rules, *, num_plies: int, seed: int, pair: int, start: str = "") -> tuple[int, ...]:

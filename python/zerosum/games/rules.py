@@ -38,7 +38,6 @@ __all__ = [
     "peoples_notation",
     "plays_chess960",
     "start_state",
-    "state_after",
     "with_options",
     "with_planes_of",
     "with_usual_encoding",
@@ -129,10 +128,10 @@ def move_number(game: Rules, state: State, ply: int) -> str:
         ply: The move's number in its game, from 1, for games that number each move.
 
     >>> chess, go = make("chess"), make("go9")
-    >>> [move_number(chess, state_after(chess, moves), 99) for moves in ("", "e4", "e4 e5")], move_number(
-    ...     go, go.initial_state(), 1
-    ... )
-    (['1', '1', '2'], '1')
+    >>> e4 = chess.play(chess.initial_state(), parse_action(chess, chess.initial_state(), "e4"))
+    >>> e5 = chess.play(e4, parse_action(chess, e4, "e5"))
+    >>> [move_number(chess, state, 99) for state in (e4, e5)], move_number(go, go.initial_state(), 1)
+    (['1', '2'], '1')
     """
     if "san" not in game.notations:
         return str(ply)
@@ -312,32 +311,6 @@ def _similar_actions(game: Rules, state: State, text: str, notation: str | None)
         actions.setdefault(written if "(" in wanted else written.partition("(")[0], []).append(action)
     found = near(wanted, actions, most=_NEAR_MOVES)
     return [action for written in found for action in actions[written]][:_NEAR_MOVES]
-
-
-def state_after(game: Rules, moves: str, *, position: str = "") -> State:
-    """The position after moves, as texts separated by blanks, from the initial state or another position.
-
-    >>> print(make("tictactoe").draw(state_after(make("tictactoe"), "b2 a1")), end="")
-    3  . . .
-    2  . X .
-    1  O . .
-       a b c
-    >>> print(make("tictactoe").draw(state_after(make("tictactoe"), "c3", position="3/3/OX1 X")), end="")
-    3  . . X
-    2  . . .
-    1  O X .
-       a b c
-
-    Raises:
-        GameError: a move is illegal, or the game cannot read the position.
-    """
-    state = game.parse_position(position) if position else game.initial_state()
-    for number, text in enumerate(moves.split(), start=1):
-        try:
-            state = game.play(state, parse_action(game, state, text))
-        except GameError as error:
-            raise GameError(f"move {number}: {error}") from error
-    return state
 
 
 def start_state(game: Rules, text: str) -> State:

@@ -5,6 +5,7 @@ Values are in [-1, 1], for the player to move at the position.
 
 from __future__ import annotations
 
+import functools
 import math
 import unicodedata
 from collections.abc import Iterable
@@ -15,6 +16,7 @@ from typing import Any
 from zerosum._core import Root
 from zerosum.games import Rules, State
 from zerosum.games.picture import stacked, svg, text_svg
+from zerosum.games.playthrough import Playthrough
 from zerosum.games.rules import peoples_notation
 
 LCB_DEVIATIONS = 5.0
@@ -37,11 +39,7 @@ def lower_win_rate(value: float, visits: int) -> float:
 
 def move_texts(game: Rules, state: State, actions: Iterable[int], *, notation: str | None = None) -> tuple[str, ...]:
     """Successive moves in a notation of the game; None is its own."""
-    texts = []
-    for action in actions:
-        texts.append(game.action_text(state, action, notation))
-        state = game.play(state, action)
-    return tuple(texts)
+    return Playthrough.of(game, state, actions).texts_in(notation)
 
 
 @dataclass(frozen=True)
@@ -193,9 +191,7 @@ class Analysis:
         """Plies of the best line if it proves a win or a loss, positive for a win; None else."""
         if not self.lines or not self.lines[0].proven or abs(self.lines[0].value) != 1:
             return None
-        state = self.state
-        for action in self.lines[0].actions:
-            state = self.game.play(state, action)
+        state = functools.reduce(self.game.play, self.lines[0].actions, self.state)
         if self.game.outcome(state) is None:
             return None  # the proof is known without its line
         return round(self.lines[0].value) * len(self.lines[0].actions)

@@ -12,17 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zerosum.base.files import MOST_NOTE_BYTES, read_text
-from zerosum.games import Rules, make
+from zerosum.games import Rules
 from zerosum.play.fit import fits
 from zerosum.play.runs import (
     BUNDLED,
     NETWORKS,
-    find_run,
-    means_game,
+    PlayerWord,
     network_at,
     newest_checkpoint,
     newest_run,
-    require_run,
 )
 
 DIRECTORY = NETWORKS
@@ -73,14 +71,15 @@ def bundled_network(game: Rules) -> Path | None:
 
 
 def require_network(word: str) -> Path:
-    """As `runs.require_run`, but a game that no run has learned means the bundled network, if there is one.
+    """As `PlayerWord.require_run`, but a game that no run has learned means the bundled network, if there is one.
 
     Raises:
         DataError: the word means neither a run nor a game with a network.
     """
-    if means_game(word) and find_run(word) is None and (bundled := bundled_network(make(word))):
+    named = PlayerWord(word)
+    if named.game is not None and named.run is None and (bundled := bundled_network(named.rules)):
         return bundled
-    return require_run(word)
+    return named.require_run()
 
 
 @dataclass(frozen=True)

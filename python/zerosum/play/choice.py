@@ -19,10 +19,10 @@ from zerosum.games.rules import NO_PLY_CAP, without_ply_cap
 from zerosum.network import CheckpointInfo
 from zerosum.network.evaluators import RolloutEvaluator
 from zerosum.play.bundled import UsualNetwork, is_bundled, read_card, usual_network
-from zerosum.play.contestant import ALPHA_BETA, DEFAULT_ROLLOUTS, RANDOM, ROLLOUTS, rollouts
+from zerosum.play.contestant import DEFAULT_ROLLOUTS, rollouts
 from zerosum.play.own_contestants import existing_run, search_contestant
 from zerosum.play.player import Player, learned_game, learned_game_name, load_player
-from zerosum.play.runs import find_run, means_game, network_at, runs_directory, split_player
+from zerosum.play.runs import PlayerWord, network_at, runs_directory
 
 BUNDLED_NAME = "zerosum's network"
 """The name of a player with a bundled network."""
@@ -85,7 +85,7 @@ def open_player(
     """An opponent for people, with the game's own rules.
 
     Args:
-        who: A run or checkpoint as in `find_run`, a game, or `rollouts`, each with or without `@N` after it; "" is the
+        who: A run or checkpoint (`PlayerWord`), a game, or `rollouts`, each with or without `@N` after it; "" is the
             newest run of `game`.
         game: The game, if `who` does not determine it.
         num_simulations: Simulations per move; they override an `@N`.
@@ -95,12 +95,12 @@ def open_player(
         SettingsError: the player is unknown, or no game or two games are named.
         DataError, GameError: as `load_player`.
     """
-    word, number = split_player(who)
-    num_simulations = number if num_simulations is None else num_simulations
-    if word in (RANDOM.name, ROLLOUTS, ALPHA_BETA):
-        return ChosenPlayer(_without_network(word, game, num_simulations), "")
-    if word and not means_game(word):
-        path = existing_run(word, runs=runs)
+    named = PlayerWord.parse(who, runs=runs)
+    word, num_simulations = named.word, named.number if num_simulations is None else num_simulations
+    if named.is_own:
+        return ChosenPlayer(_without_network(replace(named, number=num_simulations), game), "")
+    if word and named.game is None:
+        path = existing_run(named)
         player = load_player(path, num_simulations=num_simulations, game=game or None)
         player = _named(player, path)
         return ChosenPlayer(player, "" if str(path) == word else _sentence(player, UsualNetwork(path), is_named=True))
@@ -108,7 +108,7 @@ def open_player(
         raise SettingsError(f"{word!r} is a game, and --game names {game!r}: give one of them.")
     if not word and not game:
         raise SettingsError("no player is named: name a game, a run, a checkpoint or rollouts.")
-    rules = make(word or game)
+    rules = named.rules if word else make(game)
     taken = usual_network(rules, runs=runs)
     if taken is None:
         player = rollouts(rules, num_simulations or DEFAULT_ROLLOUTS, seed=0).player(rules)
@@ -117,13 +117,12 @@ def open_player(
     return ChosenPlayer(player, _sentence(player, taken, is_named=False))
 
 
-def _without_network(word: str, game: str, num_simulations: int | None) -> Player:
+def _without_network(named: PlayerWord, game: str) -> Player:
     """The player of any game, by the words of `parse_player`."""
-    text = word if num_simulations is None else f"{word}@{num_simulations}"
     rules = make(game or "connect4")  # players without a search are refused in any game
-    player = search_contestant(text, rules).player(rules)
+    player = search_contestant(named, rules).player(rules)
     if not game:
-        raise SettingsError(f"{word!r} plays any game: name the one to play, such as --game connect4.")
+        raise SettingsError(f"{named.word!r} plays any game: name the one to play, such as --game connect4.")
     return player
 
 
@@ -172,7 +171,8 @@ def game_named(word: str, *, runs: Path | None = None) -> str:
     Raises:
         DataError, GameError: as `network_at` and `zerosum.play.player.learned_game_name`.
     """
-    if GameName.parse(word).can_exist or (run := find_run(word, runs=runs)) is None:
+    named = PlayerWord(word, runs=runs)
+    if GameName.parse(word).can_exist or (run := named.run) is None:
         return word
     return str(learned_game_name(run, network_at(run)))
 
@@ -198,13 +198,17 @@ class Players:
         say: Callable[[str], None] = lambda _: None,
         runs: Path | None = None,
     ) -> None:
-        self._named, self._say, self._runs = named, say, runs
-        self._word, self.num_simulations = split_player(named)
-        """The number after the @ of the name, or None."""
-        self._path = find_run(self._word, runs=runs)
+        self._say, self._runs = say, runs
+        self._named = PlayerWord.parse(named, runs=runs)
+        self._path = None if self._named.is_own else self._named.run
         """The path of the named network, or None."""
         self._chosen: dict[str, Player] = {}
         self._lock = threading.Lock()
+
+    @property
+    def num_simulations(self) -> int | None:
+        """The number after the @ of the name, or None."""
+        return self._named.number
 
     @property
     def path(self) -> Path | None:
@@ -231,11 +235,11 @@ class Players:
             SettingsError: the words name no player that can analyse.
             DataError, GameError: as `game_at`.
         """
-        if self._means_game:
-            return make(self._word)
+        if self._named.game is not None:
+            return self._named.rules
         if self._path is not None:
             return game_at(self._path)
-        if self._named:
+        if self._named.word:
             self._in_words(make("go"))  # known words are players of any game
         return None
 
@@ -244,14 +248,10 @@ class Players:
         """The players in use."""
         return list(self._chosen.values())
 
-    @property
-    def _means_game(self) -> bool:
-        return bool(self._word) and means_game(self._word)
-
     def _choose(self, game: Rules) -> Player:
-        if self._named and self._path is None and not self._means_game:
+        if self._named.word and self._path is None and self._named.game is None:
             return self._in_words(game)
-        path = None if self._means_game else self._path
+        path = None if self._named.game is not None else self._path
         chosen = choose_player(game, path, runs=self._runs)
         self._say(chosen.sentence)
         player = chosen.player

@@ -17,12 +17,12 @@ from zerosum.games import Rules, measure_game
 from zerosum.games.rules import with_planes_of
 from zerosum.network.evaluators import Evaluator, RolloutEvaluator
 from zerosum.play.player import Player
+from zerosum.play.words import ALPHA_BETA as ALPHA_BETA
+from zerosum.play.words import ROLLOUTS as ROLLOUTS
 from zerosum.search import SearchConfig
 
-ROLLOUTS = "rollouts"
 DEFAULT_ROLLOUTS = 1000
 """Default number of simulations per move of the `rollouts` player."""
-ALPHA_BETA = "alphabeta"
 DEFAULT_DEPTH = 3
 """Default depth of the `alphabeta` player, in plies."""
 

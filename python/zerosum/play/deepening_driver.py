@@ -6,6 +6,7 @@ simulations.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -210,14 +211,11 @@ class DeepeningDriver:
 
     def _whole_line(self, found: Iteration) -> tuple[int, ...]:
         """The line of an iteration, to the end of the game if it is decided: the table cuts lines short."""
-        line, state = list(found.line), self._state
-        for action in line:
-            state = self._game.play(state, action)
+        line, state = list(found.line), functools.reduce(self._game.play, found.line, self._state)
         while found.plies_to_end is not None and len(line) < abs(found.plies_to_end):
             more = self._search.think(state, depth=abs(found.plies_to_end) - len(line), nodes=LINE_NODES)
             if more is None or more.plies_to_end is None:
                 break
             line += more.line
-            for action in more.line:
-                state = self._game.play(state, action)
+            state = functools.reduce(self._game.play, more.line, state)
         return tuple(line)

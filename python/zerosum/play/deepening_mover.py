@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -167,10 +168,7 @@ class DeepeningMover(Mover):
     def _state(self, start: str, actions: Sequence[int]) -> State:
         if self._start is None or self._start[0] != start:
             self._start = start, start_state(self._game, start)
-        state = self._start[1]
-        for action in actions:
-            state = self._game.play(state, action)
-        return state
+        return functools.reduce(self._game.play, actions, self._start[1])
 
 
 def thinking_seconds(limits: EngineLimits, player: int) -> float | None:

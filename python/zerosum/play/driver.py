@@ -6,6 +6,7 @@ search and for how long. With an updatable network the search is alpha-beta (`de
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 
@@ -237,9 +238,7 @@ class SearchDriver:
         line, game, state = self._search.best_line(0), self._search.game, self._state
         if not line or len(line) >= self._task.depth:
             return bool(line)
-        for action in line:
-            state = game.play(state, action)
-        return game.outcome(state) is not None
+        return game.outcome(functools.reduce(game.play, line, state)) is not None
 
     def _favoured(self, root: Root) -> list[int]:
         """The moves to search first: those reported with less than their share of the visits.

@@ -24,6 +24,7 @@ with fastchess' names where it has them (`Entry.parse`):
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -51,10 +52,10 @@ from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.engines.engine import GTP_PONDERS, PROTOCOLS, EngineCommand
 from zerosum.play.engines.opponents import find_opponent, opponents_of
 from zerosum.play.engines.profiles import profile_of
-from zerosum.play.own_contestants import OWN_WORDS, parse_player
-from zerosum.play.runs import find_run, means_game, require_not_path, run_names
+from zerosum.play.own_contestants import parse_player
+from zerosum.play.runs import PlayerWord, run_names
 from zerosum.play.skill import MOST_SKILL, with_skill
-from zerosum.play.words import GAME_AS_PLAYER
+from zerosum.play.words import GAME_AS_PLAYER, OWN_WORDS
 
 NAMES = (
     "name",
@@ -94,6 +95,11 @@ class Entry:
     """The precision of our network's evaluations; None for the default of `parse_player`."""
     resign: str = ""
     """A rule of `ResignRule.parse`, or "paper"; "" is never."""
+
+    @functools.cached_property
+    def player(self) -> PlayerWord:
+        """The word as that of a player of ours, or an engine known by name."""
+        return PlayerWord.parse(self.word)
 
     @classmethod
     def parse(cls, word: str, settings: Sequence[str]) -> Entry:
@@ -174,8 +180,8 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
         DataError: a checkpoint is damaged, or its network does not fit the game.
         EngineFailure: an engine does not start.
     """
-    word, number = _split_nodes(entry, game)
-    command = _engine_command(word, game)
+    number = _nodes(entry, game)
+    command = _engine_command(entry, game)
     resign = _resign_rule(entry.resign, game, is_own=command is None)
     if command is None:
         return Entered(_own_contestant(entry, resign, game, batch_size=batch_size, seed=seed))
@@ -208,9 +214,9 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
     return Entered(ProgramContestant(name, program, terms, resign), sentences)
 
 
-def sharing_evaluator(first: Contestant, second: Contestant, *, words: tuple[str, str]) -> Contestant:
+def sharing_evaluator(first: Contestant, second: Contestant, *, words: tuple[PlayerWord, PlayerWord]) -> Contestant:
     """The second contestant, with the first's evaluator if both use the same network, so that they share batches."""
-    paths = [os.path.realpath(re.sub(r"@\d+$", "", word)) for word in words]
+    paths = [os.path.realpath(named.word) for named in words]
     if isinstance(first, SearchContestant) and isinstance(second, SearchContestant):
         is_same = bool(first.network) and paths[0] == paths[1] and first.network == second.network
         return replace(second, evaluator=first.evaluator) if is_same else second
@@ -257,13 +263,12 @@ _TERMS: dict[str, tuple[str, Callable[[str, str], Any]]] = {
 """Settings of `Terms`: the field, and the parser of the value."""
 
 
-def _split_nodes(entry: Entry, game: Rules) -> tuple[str, int | None]:
-    """The word without @N, and N for an engine known by name."""
-    found = re.fullmatch(r"(.+)@(\d+)", entry.word)
-    if found is None or found[1] not in {opponent.name for opponent in opponents_of(game)}:
-        return entry.word, None
+def _nodes(entry: Entry, game: Rules) -> int | None:
+    """The number behind the @ of an engine known by name."""
+    if entry.player.number is None or entry.player.word not in {opponent.name for opponent in opponents_of(game)}:
+        return None
     _require_one_number(entry)
-    return found[1], int(found[2])
+    return entry.player.number
 
 
 def _require_one_number(entry: Entry) -> None:
@@ -271,18 +276,18 @@ def _require_one_number(entry: Entry) -> None:
         raise SettingsError(f"{entry.word!r} and nodes={entry.terms.nodes}: give one of them.")
 
 
-def _engine_command(word: str, game: Rules) -> EngineCommand | None:
+def _engine_command(entry: Entry, game: Rules) -> EngineCommand | None:
     """The command of an engine; None if the word names one of our own players."""
+    word, own = entry.word, entry.player
     protocol, colon, text = word.partition(":")
     if colon and protocol in PROTOCOLS:
         return EngineCommand.parse(text, protocol=protocol)
     names = {opponent.name for opponent in opponents_of(game)}
-    if word in names:
-        return find_opponent(word, game)
-    own = re.sub(r"@\d+$", "", word)
-    if own in OWN_WORDS or means_game(own) or find_run(own) is not None:
+    if own.word in names:
+        return find_opponent(own.word, game)
+    if own.is_own or own.game is not None or own.run is not None:
         return None
-    require_not_path(own)
+    own.require_not_path()
     guess = " or ".join(map(repr, near(word, [*OWN_WORDS, *names, *run_names()])))
     raise SettingsError(
         f"unknown player {shown(word)}{f': did you mean {guess}? Available' if guess else '; available'}:"
@@ -329,12 +334,11 @@ def _resign_rule(text: str, game: Rules, *, is_own: bool) -> ResignRule | None:
 def _own_contestant(
     entry: Entry, resign: ResignRule | None, game: Rules, *, batch_size: int, seed: int
 ) -> OwnContestant:
-    word, at, _ = entry.word.partition("@") if re.search(r"@\d+$", entry.word) else (entry.word, "", "")
-    terms = entry.terms
+    word, at, terms = entry.player.word, entry.player.number is not None, entry.terms
     if at:
         _require_one_number(entry)
     own = parse_player(
-        entry.word,
+        entry.player,
         game,
         precision=entry.precision or "fast",
         batch_size=batch_size,
@@ -394,7 +398,7 @@ def _alpha_beta_contestant(entry: Entry, own: ProgramContestant, resign: ResignR
         if is_given:
             raise SettingsError(f"{entry.word} is an alpha-beta search, which has no {what}: leave it out.")
     terms = entry.terms if own.terms.nodes is None else replace(entry.terms, nodes=own.terms.nodes)
-    word = entry.word.partition("@")[0]
+    word = entry.player.word
     said = [f"{name} {value}" for name, value in entry.options] + ([str(terms)] if str(terms) else [])
     if own.terms.nodes is not None and len(said) == 1:
         name = f"{word}@{terms.nodes}"

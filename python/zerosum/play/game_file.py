@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from zerosum.base.errors import DataError
 from zerosum.base.files import replace_durably
-from zerosum.games import Rules, State
+from zerosum.games import Rules
+from zerosum.games.playthrough import Playthrough
 from zerosum.notation import Move, Record
 from zerosum.notation.game_files import GAMES, SUFFIXES, write_games
 from zerosum.notation.own_files import MOVES_SUFFIX, line_text
@@ -27,59 +27,46 @@ def suffixes(game: Rules) -> list[str]:
     return [*formats, MOVES_SUFFIX]
 
 
-def resignation_of(player: int) -> float:
-    """The first player's result if a player, 0 or 1, resigns."""
-    return -1.0 if player == 0 else 1.0
-
-
 def save_game(
     path: Path,
-    game: Rules,
-    start: State,
-    actions: Sequence[int],
+    played: Playthrough,
     *,
     players: tuple[str, str],
     is_initial: bool,
-    resigned: int | None = None,
     score: FinalScore | None = None,
 ) -> None:
     """Write a game, finished or not, in the format of the file's ending.
 
     Args:
         path: The file; an existing one is replaced.
-        game: The game.
-        start: The position before the first move.
-        actions: The moves.
+        played: The game so far.
         players: The names of the first and the second player.
-        is_initial: Whether `start` is the game's initial position.
-        resigned: The player to move, 0 or 1, if it resigned; moves as text do not say it.
+        is_initial: Whether it began with the game's initial position.
         score: The score of a finished game of Go without dead stones.
 
     Raises:
         DataError: the ending is not one of `suffixes`, or the file cannot be written.
     """
+    game = played.game
     if path.suffix.lower() not in suffixes(game):
         raise DataError(
             f"{path} cannot hold a game of {game.spec.name}: name a file that ends in {' or '.join(suffixes(game))}."
         )
-    state, texts = start, []
-    for action in actions:
-        texts.append(game.action_text(state, action))
-        state = game.play(state, action)
-    position = "" if is_initial else game.position_text(start) or ""
+    texts, resigned = played.texts, played.resigned is not None
+    position = "" if is_initial else game.position_text(played.start) or ""
     if path.suffix.lower() == MOVES_SUFFIX:
         try:
             replace_durably(path, line_text(position, texts) + "\n")
         except OSError as error:
             raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
         return
-    ending = "resignation" if resigned is not None else game.ending(state) or ""
+    ending = "resignation" if resigned else game.ending(played.state) or ""
     record = Record(
         game=game.spec.full_name,
         moves=tuple(map(Move, texts)),
         headers=(("first player", players[0]), ("second player", players[1])),
         start=position,
-        result=game.outcome(state) if resigned is None else resignation_of(resigned),
+        result=played.outcome,
         ending=ending if ending in ENDINGS else "",
     )
     if score is not None:

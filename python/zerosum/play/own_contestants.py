@@ -8,7 +8,7 @@ from pathlib import Path
 from zerosum._core import core_game_names
 from zerosum.base.errors import SettingsError, near, nearest
 from zerosum.contest.mover import Terms
-from zerosum.games import Rules, make
+from zerosum.games import Rules
 from zerosum.network import load_checkpoint
 from zerosum.network.evaluators.backends import Precision
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
@@ -28,30 +28,27 @@ from zerosum.play.contestant import (
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.fit import rules_for
 from zerosum.play.player import Player, network_evaluator, network_name, read_run_config, search_of_run
-from zerosum.play.runs import find_run, means_game, require_not_path, run_names, runs_directory, split_player
-from zerosum.play.words import GAME_AS_PLAYER
-
-OWN_WORDS = (RANDOM.name, ALPHA_BETA, ROLLOUTS)
-"""The words for our own players without a network."""
+from zerosum.play.runs import PlayerWord, run_names
+from zerosum.play.words import GAME_AS_PLAYER, OWN_WORDS
 
 
-def search_contestant(text: str, game: Rules) -> SearchContestant:
+def search_contestant(named: str | PlayerWord, game: Rules) -> SearchContestant:
     """A player that searches, in the words of `parse_player`.
 
     Raises:
         SettingsError, DataError: as `parse_player`, or the player does not search by simulations.
     """
-    word, _ = split_player(text)
-    if word not in OWN_WORDS:
-        existing_run(word)  # raises with the words of players that search
-    player = parse_player(text, game)
+    named = PlayerWord.parse(named) if isinstance(named, str) else named
+    if not named.is_own:
+        existing_run(named)  # raises with the words of players that search
+    player = parse_player(named, game)
     if not isinstance(player, SearchContestant):
         raise _no_search(player.name)
     return player
 
 
 def parse_player(
-    text: str,
+    named: str | PlayerWord,
     game: Rules,
     *,
     precision: Precision = "fast",
@@ -77,23 +74,23 @@ def parse_player(
         SettingsError: the player is unknown, or a number is out of range.
         DataError: a checkpoint is damaged, or its network does not fit the game.
     """
-    word, num_simulations = split_player(text)
+    named = PlayerWord.parse(named) if isinstance(named, str) else named
+    word, num_simulations = named.word, named.number
     if word == RANDOM.name:
         if num_simulations is not None:
-            raise SettingsError(f"{text!r}: random play does not search, so it takes no number of simulations.")
+            raise SettingsError(f"{str(named)!r}: random play does not search, so it takes no number of simulations.")
         return RANDOM
     if word == ALPHA_BETA:
         return alpha_beta(DEFAULT_DEPTH if num_simulations is None else num_simulations)
     if word == ROLLOUTS:
         return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
-    path = existing_run(word, words=OWN_WORDS)
+    path = existing_run(named, words=OWN_WORDS)
     checkpoint = load_checkpoint(path, game=game)
     search = search_of_run(read_run_config(path), num_simulations, info=checkpoint.info)
     own = rules_for(checkpoint.info, game)
     if checkpoint.info.network.kind == "updatable":
         program = DeepeningProgram(network_name(checkpoint.info), UpdatableEvaluator(checkpoint, own), own)
-        name = word if num_simulations is None else f"{word}@{num_simulations}"
-        return ProgramContestant(name, program, Terms(nodes=num_simulations))
+        return ProgramContestant(str(named), program, Terms(nodes=num_simulations))
     evaluator = network_evaluator(checkpoint, own, precision=precision, batch_size=batch_size, num_threads=num_threads)
     name = f"{word}@{search.num_simulations}"
     return SearchContestant(name, evaluator, search, network=network_name(checkpoint.info), planes_of=own)
@@ -112,33 +109,30 @@ def _no_search(name: str) -> SettingsError:
     return SettingsError(f"{name!r} plays without {what}: use 'rollouts@10' instead, which is weak, too.")
 
 
-def existing_run(word: str, *, runs: Path | None = None, words: Sequence[str] = (ROLLOUTS,)) -> Path:
-    """The run or checkpoint that is named as a player, as in `find_run`, or else the bundled network of a game.
+def existing_run(named: PlayerWord, *, words: Sequence[str] = (ROLLOUTS,)) -> Path:
+    """The run or checkpoint that is named as a player, or else the bundled network of a game.
 
     Args:
-        word: The player, without `@N`.
-        runs: The directory of the runs.
+        named: The player.
         words: Words for players without a network that the caller takes, too.
 
     Raises:
         SettingsError: none is found.
     """
-    if means_game(word):
-        usual = usual_network(make(word), runs=runs)
+    word = named.word
+    if named.game is not None:
+        usual = usual_network(named.rules, runs=named.runs)
         if usual is not None:
             return usual.path
-        raise SettingsError(
-            f"No run in {(runs or runs_directory()).absolute()} has learned {word}: name another player."
-        )
-    path = find_run(word, runs=runs)
-    if path is None:
-        require_not_path(word, runs=runs)
+        raise SettingsError(f"No run in {named.runs_directory.absolute()} has learned {word}: name another player.")
+    if named.run is None:
+        named.require_not_path()
         games = near(word, core_game_names())  # a game's newest run is a player, too
         plies = f", {ALPHA_BETA} N plies" if ALPHA_BETA in words else ""
         elsewhere = [*(name for name in OWN_WORDS if name not in words), "engines by UCI, USI and GTP"]
         raise SettingsError(
-            f"unknown player {word!r}{nearest(word, (*words, *run_names(runs), *games))}, the path of a run or"
+            f"unknown player {word!r}{nearest(word, (*words, *run_names(named.runs), *games))}, the path of a run or"
             f" checkpoint, and a game, {GAME_AS_PLAYER}. With @N they search N simulations per move{plies}. In matches"
             f" {' and '.join(filter(None, [', '.join(elsewhere[:-1]), elsewhere[-1]]))} are players, too."
         )
-    return path
+    return named.run

@@ -38,7 +38,7 @@ from zerosum.play.analysis import Analysis
 from zerosum.play.bundled import require_network
 from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.fit import rules_for
-from zerosum.play.runs import split_player
+from zerosum.play.runs import PlayerWord
 from zerosum.search import SearchConfig, new_search
 
 BATCHES_ON_GPU = 2
@@ -93,7 +93,7 @@ class Player:
     @property
     def own_name(self) -> str:
         """The name without its `@N`, for analyses, which have their own numbers of simulations."""
-        return split_player(self.name)[0]
+        return PlayerWord.parse(self.name).word
 
     def with_rules(self, game: Rules) -> Player:
         """The same player with other rules for which its network can play, such as another komi.

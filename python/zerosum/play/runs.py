@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from zerosum.network.checkpoint import checkpoints_to_play, list_checkpoints, re
 from zerosum.network.katago import SUFFIX
 from zerosum.network.lc0 import SUFFIXES
 from zerosum.play.fit import fits
-from zerosum.play.words import GAME_AS_PLAYER
+from zerosum.play.words import GAME_AS_PLAYER, OWN_WORDS
 
 VARIABLE = "ZEROSUM_RUNS"
 """The environment variable that names the directory of runs."""
@@ -33,28 +35,100 @@ def runs_directory() -> Path:
     return Path(os.environ.get(VARIABLE) or "runs")
 
 
-def find_run(word: str, *, runs: Path | None = None) -> Path | None:
-    """The run or checkpoint that a word means: a path, a run's name in `runs`, or a game, whose newest run it is.
+@dataclass(frozen=True)
+class PlayerWord:
+    """A player as people name it, `runs/demo@100`, parsed once. What it means is looked up at its first use and kept.
 
-    `bundled/NAME` is a bundled network.
-
-    Returns:
-        Its path; None if the word means none.
-
-    Raises:
-        GameError: it is a game whose file cannot be loaded.
+    `PlayerWord(word)` is a name whose @ has no meaning, such as a run's.
     """
-    path = Path(word)
-    if word and _is_run(path):
-        return path
-    if GameName.parse(word).can_exist:
-        return newest_run(make(word), runs=runs)
-    if word.startswith(BUNDLED) and _is_run(bundled := NETWORKS / word.removeprefix(BUNDLED)):
-        return bundled
-    named = (runs or runs_directory()) / word
-    if word and not path.is_absolute() and _is_run(named):
-        return named
-    return path if word and path.exists() else None
+
+    word: str
+    """The name: a path, a run's name, `bundled/NAME`, a game, one of `OWN_WORDS`, an engine; "" names none."""
+    number: int | None = None
+    """The number after the @: simulations, nodes or plies."""
+    runs: Path | None = None
+    """The directory of the runs; None for `runs_directory()`."""
+
+    @staticmethod
+    def parse(text: str, *, runs: Path | None = None) -> PlayerWord:
+        """The name and the number of `NAME@N`.
+
+        >>> PlayerWord.parse("rollouts@50"), PlayerWord.parse("runs/a@b").word
+        (PlayerWord(word='rollouts', number=50, runs=None), 'runs/a@b')
+        """
+        match = re.fullmatch(r"(.+)@(\d+)", text)
+        return PlayerWord(match[1], int(match[2]), runs) if match else PlayerWord(text, runs=runs)
+
+    def __str__(self) -> str:
+        return self.word if self.number is None else f"{self.word}@{self.number}"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is one of our players without a network."""
+        return self.word in OWN_WORDS
+
+    @functools.cached_property
+    def game(self) -> GameName | None:
+        """The game that it names; None for other words, and for a run's path."""
+        name = GameName.parse(self.word)
+        return name if name.can_exist and not _is_run(Path(self.word)) else None
+
+    @functools.cached_property
+    def rules(self) -> Rules:
+        """The rules of `game`. Raises GameError if they cannot be loaded."""
+        assert self.game is not None
+        return make(self.game)
+
+    @functools.cached_property
+    def run(self) -> Path | None:
+        """The run or checkpoint that it means: a path, a run's name in `runs`, or a game, whose newest run it is.
+
+        `bundled/NAME` is a bundled network. None if it means none. Raises GameError as `rules`.
+        """
+        path = Path(self.word)
+        if self.word and _is_run(path):
+            return path
+        if self.game is not None:
+            return newest_run(self.rules, runs=self.runs)
+        if self.word.startswith(BUNDLED) and _is_run(bundled := NETWORKS / self.word.removeprefix(BUNDLED)):
+            return bundled
+        named = self.runs_directory / self.word
+        if self.word and not path.is_absolute() and _is_run(named):
+            return named
+        return path if self.word and path.exists() else None
+
+    @property
+    def runs_directory(self) -> Path:
+        """The directory of the runs."""
+        return self.runs or runs_directory()
+
+    def require_run(self) -> Path:
+        """As `run`, but it raises an error instead of None.
+
+        Raises:
+            DataError: the word does not name a run.
+        """
+        if self.run is not None:
+            return self.run
+        where = self.runs_directory.absolute()
+        if self.game is not None:
+            raise DataError(f"No run in {where} has learned {self.word}: train one, or name a run directory.")
+        raise DataError(
+            f"{self.word} does not exist: name a run directory, a checkpoint's JSON, a run in {where}, or a game that"
+            " one of them has learned."
+        )
+
+    def require_not_path(self) -> None:
+        """Refuse the word of a player that means no run although it is written as a path.
+
+        Raises:
+            SettingsError: the word has a separator of folders, or ends as a checkpoint's JSON does.
+        """
+        if "/" in self.word or "\\" in self.word or self.word.endswith((".json", SUFFIX, *SUFFIXES)):
+            raise SettingsError(
+                f"{self.word} does not exist: name a run directory, a checkpoint's JSON, a run in"
+                f" {self.runs_directory.absolute()}, or a game, {GAME_AS_PLAYER}."
+            )
 
 
 def run_to_write(path: Path, *, runs: Path | None = None) -> Path:
@@ -63,46 +137,9 @@ def run_to_write(path: Path, *, runs: Path | None = None) -> Path:
     return named if named.is_dir() and not path.exists() else path
 
 
-def split_player(text: str) -> tuple[str, int | None]:
-    """The player's word, and the number after the @, if there is one."""
-    match = re.fullmatch(r"(.+)@(\d+)", text)
-    return (match[1], int(match[2])) if match else (text, None)
-
-
-def means_game(word: str) -> bool:
-    """Whether a word is the name of a game, and not the path of a run."""
-    return GameName.parse(word).can_exist and not _is_run(Path(word))
-
-
-def require_run(word: str, *, runs: Path | None = None) -> Path:
-    """As `find_run`, but it raises an error instead of returning None.
-
-    Raises:
-        DataError: the word does not name a run.
-    """
-    found = find_run(word, runs=runs)
-    if found is not None:
-        return found
-    where = (runs or runs_directory()).absolute()
-    if GameName.parse(word).can_exist:
-        raise DataError(f"No run in {where} has learned {word}: train one, or name a run directory.")
-    raise DataError(
-        f"{word} does not exist: name a run directory, a checkpoint's JSON, a run in {where}, or a game that one of"
-        " them has learned."
-    )
-
-
-def require_not_path(word: str, *, runs: Path | None = None) -> None:
-    """Refuse the word of a player that means no run although it is written as a path.
-
-    Raises:
-        SettingsError: the word has a separator of folders, or ends as a checkpoint's JSON does.
-    """
-    if "/" in word or "\\" in word or word.endswith((".json", SUFFIX, *SUFFIXES)):
-        raise SettingsError(
-            f"{word} does not exist: name a run directory, a checkpoint's JSON, a run in"
-            f" {(runs or runs_directory()).absolute()}, or a game, {GAME_AS_PLAYER}."
-        )
+def require_run(word: str) -> Path:
+    """The run or checkpoint that a word of a command means, by `PlayerWord.require_run`."""
+    return PlayerWord(word).require_run()
 
 
 def newest_run(game: Rules, *, runs: Path | None = None) -> Path | None:

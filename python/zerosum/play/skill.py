@@ -22,7 +22,7 @@ from zerosum.games import Rules, make
 from zerosum.games.rules import given_options
 from zerosum.network.evaluators.evaluator import RolloutEvaluator
 from zerosum.play.contestant import Contestant, SearchContestant
-from zerosum.play.runs import split_player
+from zerosum.play.runs import PlayerWord
 from zerosum.search import SearchConfig
 
 MOST_SKILL = 20
@@ -70,7 +70,7 @@ def with_skill(contestant: Contestant, skill: float) -> SearchContestant:
     config = replace(skilled_search(contestant.search), num_simulations=simulations_of(skill))
     if isinstance(contestant.evaluator, RolloutEvaluator):
         config = replace(config, exact_bounds=True)  # as in engines
-    name = f"{split_player(contestant.name)[0]}, skill {skill:g}"
+    name = f"{PlayerWord.parse(contestant.name).word}, skill {skill:g}"
     return replace(contestant, name=name, search=config, temperature=temperature_of(skill))
 
 

@@ -13,10 +13,11 @@ from typing import Literal
 from zerosum.base.errors import DataError, GameError, SettingsError, nearest
 from zerosum.games import State, parse_action, state_after
 from zerosum.games.board_text import board_text, side_to_move
+from zerosum.games.playthrough import Playthrough
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.games.rules import peoples_notation
 from zerosum.play.analysis import Analysis
-from zerosum.play.game_file import resignation_of, save_game, suffixes
+from zerosum.play.game_file import save_game, suffixes
 from zerosum.play.go_ending import final_score, passes_instead
 from zerosum.play.player import Player, require_seconds
 
@@ -89,11 +90,10 @@ class _Table:
         self._player, self._game, self._humans = player, player.game, humans
         self._num_simulations, self._seconds = player.config.num_simulations, seconds
         self._read, self._write = read, write
-        self._states, self._actions = [start], list[int]()
+        self._so_far = Playthrough.of(self._game, start)
         self._is_initial, self._has_colours = is_initial, has_colours
         self._notation = peoples_notation(self._game)
         self._is_flipped = False
-        self._resigned: int | None = None  # the side that gave up the game
         self._saved = set[Path]()  # files that this game may write again
         self._has_quit = False
 
@@ -105,9 +105,9 @@ class _Table:
         )
         self._show()
         while not self._has_quit:
-            if self._resigned is not None or self._game.outcome(self._state) is not None:
+            if self._so_far.outcome is not None:
                 self._after_the_game()
-            elif self._game.player(self._state) in self._humans:
+            elif self._so_far.player in self._humans:
                 self._human_turn()
             else:
                 self._computer_turn()
@@ -115,15 +115,10 @@ class _Table:
 
     @property
     def _state(self) -> State:
-        return self._states[-1]
-
-    @property
-    def _before(self) -> State | None:
-        """The position before the last move."""
-        return self._states[-2] if len(self._states) > 1 else None
+        return self._so_far.state
 
     def _human_turn(self) -> None:
-        whose = f"{ORDINALS[self._game.player(self._state)]} player's" if self._humans == BOTH else "your"
+        whose = f"{ORDINALS[self._so_far.player]} player's" if self._humans == BOTH else "your"
         text = self._read(f"{whose.capitalize()} move: ").strip()
         if not text:
             return
@@ -135,7 +130,7 @@ class _Table:
             self._move(action)
 
     def _computer_turn(self) -> None:
-        if (settled := passes_instead(self._game, self._state, self._before)) is not None:
+        if (settled := passes_instead(self._game, self._state, self._so_far.before)) is not None:
             self._write("The computer passes: the board is settled.")
             self._move(settled)
             return
@@ -146,8 +141,7 @@ class _Table:
         self._move(analysis.best_action)
 
     def _move(self, action: int) -> None:
-        self._states.append(self._game.play(self._state, action))
-        self._actions.append(action)
+        self._so_far = self._so_far.play(action)
         self._show()
 
     def _text(self, action: int) -> str:
@@ -187,7 +181,7 @@ class _Table:
 
     def _side_of(self, player: int) -> str:
         """The player's name by the game's board, such as "White"; "" if it has none."""
-        turns = (state for state in reversed(self._states) if self._game.outcome(state) is None)
+        turns = (state for state in reversed(self._so_far.states) if self._game.outcome(state) is None)
         return next((side_to_move(self._game, turn) for turn in turns if self._game.player(turn) == player), "")
 
     def _after_the_game(self) -> None:
@@ -230,23 +224,23 @@ class _Table:
 
     def _undo(self) -> None:
         """Take back a resignation, or go back to the latest earlier position with a human to move."""
-        if self._resigned is not None:
-            self._back_to(len(self._actions))
+        if self._so_far.resigned is not None:
+            self._back_to(len(self._so_far.actions))
             return
-        turns = [ply for ply, state in enumerate(self._states[:-1]) if self._game.player(state) in self._humans]
+        turns = [ply for ply, player in enumerate(self._so_far.players) if player in self._humans]
         if not turns:
             self._write("There is no move to take back.")
             return
         self._back_to(turns[-1])
 
     def _back_to(self, ply: int) -> None:
-        del self._states[ply + 1 :], self._actions[ply:]
-        self._resigned = None
+        self._so_far = self._so_far.back_to(ply)
         self._show()
 
     def _resign(self) -> None:
-        self._resigned = self._game.player(self._state)
-        self._tell_result(resignation_of(self._resigned), ": resignation")
+        self._so_far = self._so_far.resign()
+        assert self._so_far.outcome is not None
+        self._tell_result(self._so_far.outcome, ": resignation")
 
     def _hint(self) -> None:
         self._write(self._analyse().table(notation=self._notation))
@@ -260,7 +254,11 @@ class _Table:
 
     def _board(self) -> None:
         board = board_text(
-            self._game, self._state, before=self._before, is_flipped=self._is_flipped, has_colours=self._has_colours
+            self._game,
+            self._state,
+            before=self._so_far.before,
+            is_flipped=self._is_flipped,
+            has_colours=self._has_colours,
         )
         self._write(f"\n{board.rstrip()}\n")
 
@@ -299,19 +297,16 @@ class _Table:
         try:
             save_game(
                 path,
-                self._game,
-                self._states[0],
-                self._actions,
+                self._so_far,
                 players=(names[0], names[1]),
                 is_initial=self._is_initial,
-                resigned=self._resigned,
-                score=final_score(self._game, self._state) if self._resigned is None else None,
+                score=final_score(self._game, self._state) if self._so_far.resigned is None else None,
             )
         except (DataError, GameError) as error:
             self._write(str(error))
         else:
             self._saved.add(path.absolute())
-            self._write(f"{len(self._actions)} moves are in {path.absolute()}.")
+            self._write(f"{len(self._so_far.actions)} moves are in {path.absolute()}.")
 
     def _side(self) -> None:
         if self._humans == BOTH:

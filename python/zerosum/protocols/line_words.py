@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from zerosum.base.errors import GameError, SettingsError, shown
-from zerosum.games import Rules, State, parse_action, start_state
+from zerosum.games import Rules, State
+from zerosum.games.playthrough import Playthrough
 from zerosum.games.rules import near_moves
 from zerosum.play.analysis import move_texts
 from zerosum.play.followed_search import continuation
@@ -24,21 +25,16 @@ FLAGS = frozenset(("infinite", "ponder"))
 class Position:
     """A position that a client sent."""
 
-    game: Rules
     start_text: str
     """The start position in the game's notation; "" is the usual start."""
-    start: State
-    """The same object as long as the text is the same, so that a search recognises a continued game."""
+    so_far: Playthrough
+    """Its start is the same object as long as the text is the same, so that a search recognises a continued game."""
     moves: tuple[str, ...]
-    actions: tuple[int, ...]
-    state: State
-    """The state after the moves."""
 
     @classmethod
     def at_start(cls, game: Rules) -> Position:
         """The start of a game."""
-        start = start_state(game, "")
-        return cls(game, "", start, (), (), start)
+        return cls("", Playthrough.of(game), ())
 
     @classmethod
     def after(cls, game: Rules, start_text: str, moves: tuple[str, ...], *, latest: Position | None = None) -> Position:
@@ -49,17 +45,33 @@ class Position:
         """
         if latest is not None and (latest.game is not game or latest.start_text != start_text):
             latest = None
-        start = start_state(game, start_text) if latest is None else latest.start
-        state, actions = start, list[int]()
+        so_far = Playthrough.of(game, start_text if latest is None else latest.start)
         if latest is not None and continuation(latest.moves, moves) is not None:
-            state, actions = latest.state, [*latest.actions]
-        for number in range(len(actions), len(moves)):
-            try:
-                actions.append(parse_action(game, state, moves[number]))
-            except GameError as error:
-                raise GameError(f"position, move {number + 1}: {error} Send a valid position before `go`.") from error
-            state = game.play(state, actions[-1])
-        return cls(game, start_text, start, moves, tuple(actions), state)
+            so_far = latest.so_far
+        try:
+            return cls(start_text, so_far.read_on(moves[len(so_far.actions) :]), moves)
+        except GameError as error:
+            raise GameError(f"position, {error} Send a valid position before `go`.") from error
+
+    @property
+    def game(self) -> Rules:
+        """The game."""
+        return self.so_far.game
+
+    @property
+    def start(self) -> State:
+        """The position before the moves."""
+        return self.so_far.start
+
+    @property
+    def actions(self) -> tuple[int, ...]:
+        """The moves."""
+        return self.so_far.actions
+
+    @property
+    def state(self) -> State:
+        """The position after the moves."""
+        return self.so_far.state
 
     def texts(self, actions: Iterable[int]) -> tuple[str, ...]:
         """The protocol's texts of moves in this position."""

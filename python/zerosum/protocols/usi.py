@@ -6,6 +6,7 @@ and `go mate`, which is answered by `checkmate`.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from typing import ClassVar
@@ -116,9 +117,8 @@ class UsiEngine(LineEngine):
         line = report.lines[0]
         if line.value < 1:
             return "checkmate nomate"
-        game, state = go.position.game, go.position.state
-        for action in line.actions:
-            state = game.play(state, action)
+        game = go.position.game
+        state = functools.reduce(game.play, line.actions, go.position.state)
         if game.is_soft_ending(state):
             # A win by a declaration or by perpetual check is not a mate, but a mate may exist.
             return "checkmate notimplemented"

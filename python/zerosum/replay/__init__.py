@@ -6,13 +6,13 @@
 
 from zerosum.replay.batch import Batch as Batch
 from zerosum.replay.batch import make_batch as make_batch
+from zerosum.replay.config import ReplayConfig as ReplayConfig
 from zerosum.replay.records import GameHeader as GameHeader
 from zerosum.replay.records import GameRecord as GameRecord
 from zerosum.replay.records import PlyRecord as PlyRecord
+from zerosum.replay.samples import Samples as Samples
 from zerosum.replay.unrolled import make_unrolled_batch as make_unrolled_batch
-from zerosum.replay.window import ReplayConfig as ReplayConfig
 from zerosum.replay.window import ReplayWindow as ReplayWindow
-from zerosum.replay.window import Samples as Samples
 
 __all__ = [
     "Batch",

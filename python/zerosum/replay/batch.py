@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from zerosum.base.arrays import places
 from zerosum.base.errors import DataError, GameError
 from zerosum.games import start_state
-from zerosum.replay.window import Policies, Samples
+from zerosum.replay.samples import Policies, Samples
 
 if TYPE_CHECKING:
     from zerosum._core import Game, GameSpec, Leaves, State

@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from zerosum.base.errors import DataError
+from zerosum.replay.config import ReplayConfig
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord, policy_target
 from zerosum.replay.shards import Seal, read_manifest, read_shard
-from zerosum.replay.window import ReplayConfig, ReplayWindow
+from zerosum.replay.window import ReplayWindow
 
 MOST_HELD_OUT_GAMES = 10_000
 """Most games of dev, and of test, that are kept in memory."""

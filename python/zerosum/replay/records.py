@@ -16,7 +16,8 @@ from typing import Annotated, Any, get_type_hints
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zerosum._core import ply_columns
+from zerosum._core import GameSpec, ply_columns
+from zerosum.base.errors import DataError
 
 
 class PlyFlag(enum.IntFlag):
@@ -275,3 +276,18 @@ def ply_record(numbers: dict[str, Any], target: NDArray[np.void]) -> PlyRecord:
     """The ply with these values in the columns of `PLY`, by name."""
     numbers["flags"] = PlyFlag(numbers["flags"])
     return PlyRecord(**numbers, target=target)
+
+
+def require_game(header: GameHeader, spec: GameSpec) -> None:
+    """Check that a game was played by the rules of `spec`.
+
+    Raises:
+        DataError: it was played by other rules; the message names both.
+    """
+    recorded = (header.game, header.options, header.game_version)
+    if recorded != (spec.name, spec.options, spec.version):
+        raise DataError(
+            f"Game {header.game_id} was recorded as {header.full_name}, version {header.game_version}, and this run"
+            f" plays {spec.full_name}, version {spec.version}. Go on with the version of zerosum that recorded it, or"
+            " start a new run."
+        )

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from zerosum.base.arrays import places
 from zerosum.replay.batch import NUM_NUMBERS, Batch, check_policies, start_states
-from zerosum.replay.window import Policies, Samples
+from zerosum.replay.samples import Policies, Samples
 
 if TYPE_CHECKING:
     from zerosum._core import Game, Leaves

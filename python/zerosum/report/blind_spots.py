@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from zerosum.base.errors import SettingsError
-from zerosum.games import Rules, State, start_state, state_after
+from zerosum.games import Rules, State, state_after
+from zerosum.games.playthrough import Playthrough
 from zerosum.play.player import Player
 from zerosum.replay.records import GameRecord
 from zerosum.report.run_data import read_run
@@ -339,8 +340,6 @@ def _visits(game: Rules, records: Iterable[GameRecord]) -> Counter[str]:
     """How often the games of a run met each position."""
     visits: Counter[str] = Counter()
     for record in records:
-        state = start_state(game, record.start)
-        for action in record.plies["action"].tolist():
-            visits[_key(game, state)] += 1
-            state = game.play(state, action)
+        so_far = Playthrough.of(game, record.start, record.plies["action"].tolist())
+        visits.update(_key(game, state) for state in so_far.states[:-1])
     return visits

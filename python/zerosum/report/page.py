@@ -11,8 +11,9 @@ from typing import TypeVar
 
 from zerosum.base.errors import DataError, ZerosumError, counted, printable
 from zerosum.base.files import replace_durably
-from zerosum.games import Rules, make, start_state
+from zerosum.games import Rules, make
 from zerosum.games.picture import svg
+from zerosum.games.playthrough import Playthrough
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.replay.records import GameRecord
 from zerosum.report import drawings
@@ -22,7 +23,7 @@ from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
 from zerosum.report.probes import MOST_SIMULATIONS, Thinking, probe, thinking
 from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
 from zerosum.report.search_tree import tree_image
-from zerosum.run.config import budget_words
+from zerosum.run.config_words import budget_words
 from zerosum.run.given_game import recorded_game
 from zerosum.run.held_out import HeldOut
 from zerosum.run.solved import published_mistakes
@@ -365,14 +366,9 @@ def _speed(run: RunData) -> str:
 def _swing_card(game: Rules, swing: Swing) -> str:
     """A game with its board after the move that changed the value."""
     record = swing.record
-    state, moves, shown = start_state(game, record.start), [], None
-    for ply, action in enumerate(record.plies["action"].tolist()):
-        text = _text(game.action_text(state, action))
-        moves.append(f"<b>{text}</b>" if ply == swing.ply else text)
-        state = game.play(state, action)
-        if ply == swing.ply:
-            shown = state
-    assert shown is not None
+    so_far = Playthrough.of(game, record.start, record.plies["action"].tolist())
+    moves = [_text(text) for text in so_far.texts]
+    moves[swing.ply], shown = f"<b>{moves[swing.ply]}</b>", so_far.states[swing.ply + 1]
     word = "drawn" if record.outcome == 0 else "the first player won" if record.outcome > 0 else "the second player won"
     ending = "" if record.ending in ("", ENDING_OF_PYTHON_GAMES) else f" ({_text(record.ending)})"
     data = base64.b64encode(svg(game, shown).encode()).decode()

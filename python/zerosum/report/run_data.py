@@ -17,7 +17,8 @@ from zerosum.network.checkpoint import list_checkpoints
 from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import GameRecord
 from zerosum.replay.shards import MOST_BYTES, read_manifest, read_shard
-from zerosum.run.config import SECTIONS, RunConfig, load_config, minutes_word
+from zerosum.run.config import SECTIONS, RunConfig, load_config
+from zerosum.run.config_words import minutes_word
 from zerosum.run.held_out import HeldOut, HeldOutFile
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate

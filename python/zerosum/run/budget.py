@@ -6,7 +6,8 @@ import math
 import time
 from collections.abc import Callable
 
-from zerosum.run.config import RunConfig, TrainingConfig
+from zerosum.run.config import RunConfig
+from zerosum.run.training_config import TrainingConfig
 
 REPORT_SECONDS = 10.0
 """Seconds between two reports."""

@@ -10,23 +10,18 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from zerosum._core import core_game_names
-from zerosum.base.errors import DataError, SettingsError, command_text, counted, nearest
+from zerosum.base.errors import DataError, SettingsError, nearest
 from zerosum.base.settings import (
     FORMAT_VERSION,
-    check,
     from_mapping,
     num_cores,
     parse_value,
     read_settings,
-    setting,
     to_mapping,
 )
 from zerosum.base.version import __version__
@@ -34,160 +29,21 @@ from zerosum.cluster import ClusterConfig
 from zerosum.games import Rules, make, measure_game
 from zerosum.games.names import GameName
 from zerosum.games.permission import allow_program
-from zerosum.games.rules import with_usual_encoding
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.config import module_path
-from zerosum.network.evaluators.backends import Backend, EvaluatorConfig, Precision
 from zerosum.network.updatable import opponent_view
-from zerosum.network.weights import num_parameters
 from zerosum.replay import ReplayConfig
 from zerosum.run.defaults import default_settings, has_owners
 from zerosum.run.initial_network import load_initial_network, require_initial_network, setting_text, settings_of
 from zerosum.run.planes import with_planes
+from zerosum.run.presets import load_preset, merge, preset_names
+from zerosum.run.training_config import StrengthConfig, TrainingConfig
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig
 from zerosum.selfplay.piece_terms import PieceTerms
 
 DEFAULT_MINUTES = 30.0
-
-
-@dataclass(frozen=True)
-class TrainingConfig:
-    """The budget of a run and its schedule."""
-
-    minutes: float | None = setting(None, "budget in minutes of training, over all resumptions", low=0.01, high=1e7)
-    steps: int | None = setting(None, "budget in learner steps, instead of minutes", low=1, high=1 << 40)
-    source: Literal["selfplay", "records", "games"] = setting(
-        "selfplay",
-        "source of the games: 'selfplay'; 'records', imported or generated games; 'games', the games that the run"
-        " has played so far, without playing more",
-    )
-    clock: Literal["wall", "cpu"] = setting(
-        "wall",
-        "clock of a budget in minutes: 'wall', or 'cpu', the CPU-minutes of all processes, which do not depend on"
-        " the load of the machine",
-    )
-    seed: int = setting(0, "key of every random draw of the run", low=0, high=(1 << 63) - 1)
-    deterministic: bool = setting(
-        False,
-        "repeat the run bit for bit for equal settings, machine and versions, even if it is stopped or killed; one"
-        " thread plays and learns in turn, and the budget is in steps",
-    )
-    num_checkpoints: int = setting(12, "number of checkpoints, evenly spread over the budget", low=1, high=100_000)
-    min_positions: int = setting(
-        2000,
-        "recorded positions before the first learner step; fewer if a tenth of the budget does not record as many",
-        low=1,
-    )
-    steps_per_phase: int = setting(
-        64, "learner steps between two updates of self-play's network; each update compiles the network anew", low=1
-    )
-    backend: Backend = setting("auto", "library that evaluates the network")
-    device: str = setting(
-        "auto",
-        "device: 'auto', 'cpu', 'mps', 'cuda' (all GPUs), or some GPUs, 'cuda:0,cuda:1'; self-play takes all of them,"
-        " the learner the first learner.num_devices",
-    )
-    workers: Literal["auto", "threads", "processes"] = setting(
-        "auto",
-        "self-play workers: 'threads' of one process, or 'processes', which share no interpreter lock and take more"
-        " memory; 'auto' is processes for a game in Python and threads for others (docs/evaluators.md has the gain)",
-    )
-    leaf_symmetries: bool = setting(
-        False,
-        "evaluate each position in a random one of the game's symmetries, in self-play and matches of the run (AlphaGo"
-        " Zero: true; AlphaZero: false)",
-    )
-    planes: str = setting(
-        "",
-        "options of a game's planes that a new run adds to the game's name, such as 'liberties=3' or 'history=2,"
-        " liberties=3'; '' for the planes of the game as it is named (paper: '')",
-    )
-    initial_network: str = setting(
-        "",
-        "network whose weights a new run begins with: the path of a run or of a checkpoint's JSON, or the name of a"
-        " bundled network; '' for random weights",
-    )
-    gate_games: int = setting(
-        0,
-        "games that each checkpoint plays against the best one, which self-play has until another replaces it; 0 for no"
-        " gate: self-play has the newest network (AlphaGo Zero: 400; AlphaZero: 0)",
-        low=0,
-        high=100_000,
-    )
-    gate_score: float = setting(
-        0.55,
-        "share of the points of these games above which a checkpoint replaces the best one (AlphaGo Zero: 0.55)",
-        low=0.5,
-        high=0.99,
-    )
-    precision: Precision = setting(
-        "fast",
-        "number format of the network in self-play and the run's matches: 'f32', 'bf16', 'f16' (torch), 'int8'"
-        " (openvino), 'auto' for the fastest of the others, or 'fast' for int8 where it is faster, else 'auto'"
-        " (docs/evaluators.md)",
-    )
-
-    @property
-    def evaluator(self) -> EvaluatorConfig:
-        """How self-play and rating games evaluate the network."""
-        symmetry_seed = self.seed if self.leaf_symmetries else None
-        return EvaluatorConfig(self.backend, self.device, self.precision, symmetry_seed)
-
-    def __post_init__(self) -> None:
-        check(self, "training")
-        if (self.minutes is None) == (self.steps is None):
-            raise SettingsError("the budget is either training.minutes or training.steps: give one of the two.")
-        if self.deterministic and self.steps is None:
-            raise SettingsError(
-                "training.deterministic needs a budget in learner steps, because two runs of the same time do not do"
-                " the same work: give one, such as --steps 2000."
-            )
-        if self.deterministic and self.workers == "processes":
-            raise SettingsError(
-                "training.workers is 'processes', but a deterministic run plays on one thread: leave out one of"
-                " the two."
-            )
-
-
-@dataclass(frozen=True)
-class StrengthConfig:
-    """How checkpoints are rated while training."""
-
-    budget_share: float = setting(
-        0.05,
-        "share of the run's evaluations, and of its time (unless it is deterministic), for rating checkpoints;"
-        " mistakes in solved positions get the same share of evaluations again",
-        low=0.0,
-        high=0.5,
-    )
-    num_simulations: int | None = setting(
-        None, "simulations per move in rating games; none for search.num_simulations", low=1
-    )
-    rollout_simulations: tuple[int, ...] = setting(
-        (10, 100, 1000), "simulations per move of each anchor, pure MCTS with rollouts"
-    )
-    solved_positions: int = setting(
-        100,
-        "positions per solved set in the test of a checkpoint during training, if the game has such sets; the last"
-        " checkpoint is tested on all positions; 0 for no tests",
-        low=0,
-        high=1_000_000,
-    )
-    solved_simulations: int = setting(
-        600, "simulations per move in solved positions (AlphaZero.jl: 600)", low=1, high=1 << 24
-    )
-    opening_plies: int = setting(
-        2, "random plies at the beginning of a rating game; each opening is played from both sides", low=0, high=100
-    )
-
-    def __post_init__(self) -> None:
-        check(self, "strength")
-        if not self.rollout_simulations or min(self.rollout_simulations) < 1:
-            raise SettingsError(
-                f"strength.rollout_simulations is {self.rollout_simulations}, expected one number or more, from 1."
-            )
 
 
 @dataclass(frozen=True)
@@ -236,63 +92,6 @@ class RunConfig:
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
-def minutes_word(training: TrainingConfig) -> str:
-    """The unit of a budget in minutes: "minutes" or "CPU-minutes"."""
-    return "CPU-minutes" if training.clock == "cpu" else "minutes"
-
-
-def budget_words(training: TrainingConfig) -> str:
-    """The budget, such as "30 minutes" or "2,000 learner steps"."""
-    if training.minutes is None:
-        return f"{training.steps:,} learner steps"
-    number, word = f"{training.minutes:g}", minutes_word(training)
-    return f"{number} {word.removesuffix('s') if number == '1' else word}"
-
-
-def words_on_preset(config: RunConfig, game: Rules) -> str:
-    """A sentence on the game's preset, if the run has none; else ""."""
-    preset = "" if config.preset else preset_of(game)
-    if not preset:
-        return ""
-    budget = budget_words(TrainingConfig(minutes=load_preset(preset, game=game.spec.name)["training"]["minutes"]))
-    return (
-        f"These settings follow from the game's size and the budget. --preset {preset} has others for this game, made"
-        f" for {budget} on a small machine without a GPU."
-    )
-
-
-def network_words(network: NetworkConfig, shape: NetworkShape) -> str:
-    """The size of a run's network."""
-    return f"{tower_words(network)}, {num_parameters(network, shape):,} parameters"
-
-
-def tower_words(network: NetworkConfig) -> str:
-    """The residual tower of a network.
-
-    >>> tower_words(NetworkConfig(num_blocks=5, num_filters=64, pooling_interval=2))
-    '5 blocks x 64 filters with global pooling'
-    """
-    if network.kind == "updatable":
-        return f"an updatable network of 2 x {network.updatable_units} units"
-    if network.kind == "muzero":
-        blocks = f"{counted(network.num_blocks, 'block')} + {network.dynamics_blocks} of dynamics"
-        return f"a MuZero network, {blocks} x {counted(network.num_filters, 'filter')}"
-    if network.module:
-        return f"a network of its own, {network.module}"
-    pooling = " with global pooling" if any(map(network.pools, range(network.num_blocks))) else ""
-    return f"{counted(network.num_blocks, 'block')} x {counted(network.num_filters, 'filter')}{pooling}"
-
-
-def train_text(config: RunConfig, directory: Path, *, minutes: float | None = None, steps: int | None = None) -> str:
-    """The command that continues a run, with a larger budget if given; Python for a game that was an object."""
-    budget = [("minutes", minutes)] if minutes else [("steps", steps)] if steps else []
-    if config.game.given_object is not None:
-        more = "".join(f", {name}={value:g}" for name, value in budget)
-        return f"zerosum.train(game, {str(directory)!r}{more})"
-    words = [word for name, value in budget for word in (f"--{name}", f"{value:g}")]
-    return command_text("train", config.game, "--run", directory, *words)
-
-
 SECTIONS: dict[str, type] = {
     "training": TrainingConfig,
     "search": SearchConfig,
@@ -304,45 +103,6 @@ SECTIONS: dict[str, type] = {
     "cluster": ClusterConfig,
 }
 """The sections of `config.toml`: the fields of a `RunConfig` after `game` and `preset`."""
-
-
-def preset_names() -> list[str]:
-    """The names of the presets in the package."""
-    files = resources.files("zerosum").joinpath("presets").iterdir()
-    return sorted(Path(file.name).stem for file in files if file.name.endswith(".toml"))
-
-
-def preset_of(game: Rules) -> str:
-    """The preset that is named like the game, which may have other planes; "" without one.
-
-    >>> from zerosum.games import make
-    >>> preset_of(make("go(size=9, liberties=3)")), preset_of(make("gomoku"))
-    ('go9', '')
-    """
-    known = with_usual_encoding(game).spec.full_name
-    games = {*core_game_names()}.intersection(preset_names())
-    return next((name for name in sorted(games) if Rules(name).spec.full_name == known), "")
-
-
-def load_preset(name: str, *, game: str) -> dict[str, dict[str, Any]]:
-    """The settings of a preset for a game, by section.
-
-    A preset's settings for one game stand under `[games.NAME.section]`.
-
-    Args:
-        name: A name of `preset_names()`.
-        game: The game's name without its options.
-
-    Raises:
-        SettingsError: no preset has this name.
-    """
-    if name not in preset_names():
-        raise SettingsError(f"unknown preset {name!r}{nearest(name, preset_names())}.")
-    text = resources.files("zerosum").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")
-    values = tomllib.loads(text)
-    own = values.pop("games", {}).get(game, {})
-    _merge(values, own)
-    return values
 
 
 def new_config(
@@ -413,7 +173,7 @@ def _new_config(
         for layer in (values, *layers[1:-1]):  # records are of the game as it was named when they were made
             layer["training"].pop("planes", None)
     for layer in layers:
-        _merge(values, layer)
+        merge(values, layer)
     config = _from_values(name, preset, values)
     if config.network.module and "module" in asked.get("network", {}):
         config = dataclasses.replace(config, network=_own_network(config.network, game))
@@ -521,7 +281,7 @@ def parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
 def changed(config: RunConfig, values: Mapping[str, Mapping[str, Any]]) -> RunConfig:
     """The run with some settings changed, by section."""
     merged = {section: to_mapping(getattr(config, section)) for section in SECTIONS}
-    _merge(merged, values)
+    merge(merged, values)
     return _from_values(config.game, config.preset, merged)
 
 
@@ -571,20 +331,6 @@ def load_config(path: Path) -> RunConfig:
         return _from_values(name, preset, values)
     except SettingsError as error:
         raise SettingsError(f"{path}: {error}") from error
-
-
-def _merge(values: dict[str, dict[str, Any]], layer: Mapping[str, Mapping[str, Any]]) -> None:
-    """Replace settings by those of a layer.
-
-    A budget in minutes replaces one in steps, and vice versa.
-    """
-    for section, entries in layer.items():
-        _require_section(section)
-        if section == "training":
-            for budget, other in (("minutes", "steps"), ("steps", "minutes")):
-                if budget in entries:
-                    values.get(section, {}).pop(other, None)
-        values.setdefault(section, {}).update(entries)
 
 
 def _from_values(name: GameName, preset: str, values: Mapping[str, Mapping[str, Any]]) -> RunConfig:

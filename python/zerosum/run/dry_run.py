@@ -11,7 +11,8 @@ from zerosum.games import Game, Rules, measure_game
 from zerosum.games.names import GameName
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights
 from zerosum.network.evaluators import make_evaluator
-from zerosum.run.config import RunConfig, budget_words, dump_config, network_words, words_on_preset
+from zerosum.run.config import RunConfig, dump_config
+from zerosum.run.config_words import budget_words, network_words, words_on_preset
 from zerosum.run.forecast import Forecast, measure
 from zerosum.run.given_game import GivenGame
 from zerosum.run.run_directory import plan

@@ -26,7 +26,8 @@ from zerosum.arena.session import plan_match
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.contest.adjudication import DrawRule, Score
 from zerosum.contest.mover import EngineLimits, EngineMove, Mover, Program
-from zerosum.games import Rules, make, start_state
+from zerosum.games import Rules, make
+from zerosum.games.playthrough import Playthrough
 from zerosum.notation.centipawns import coefficient_of, value_of
 from zerosum.play.contestant import Contestant, ProgramContestant
 from zerosum.play.entries import Entry
@@ -285,10 +286,7 @@ def _placeholder(index: int) -> PlayedGame:
 def generated(played: PlayedGame, game: Rules, *, line_temperature: float = LINE_TEMPERATURE) -> ImportedGame:
     """A game of a match in the form of the records."""
     coefficient, opening = coefficient_of(game.spec.name), played.opening_plies
-    state, players = start_state(game, played.start), []
-    for action in played.actions:
-        players.append(game.player(state))
-        state = game.play(state, action)
+    so_far = Playthrough.of(game, played.start, played.actions)
     values = np.full(len(played.actions), np.nan, np.float32)
     values[opening:] = _values(played.thoughts, coefficient)
     shares = {
@@ -299,7 +297,7 @@ def generated(played: PlayedGame, game: Rules, *, line_temperature: float = LINE
     return ImportedGame(
         start=played.start,
         actions=np.array(played.actions, np.uint16),
-        players=np.array(players, np.uint8),
+        players=np.array(so_far.players, np.uint8),
         values=values,
         outcome=played.result if played.first_is_player == 0 else -played.result,
         ending=played.ending,

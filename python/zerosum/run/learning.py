@@ -24,8 +24,9 @@ from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load
 from zerosum.network.description import require_encoder
 from zerosum.network.growing import grown_weights, growth_obstacle
 from zerosum.replay import Batch, ReplayWindow, make_batch, make_unrolled_batch
-from zerosum.replay.window import permuted
-from zerosum.run.config import RunConfig, network_words
+from zerosum.replay.samples import permuted
+from zerosum.run.config import RunConfig
+from zerosum.run.config_words import network_words
 from zerosum.run.drawing import BatchDrawer, DrawnBatch, batches_ahead
 from zerosum.run.initial_network import (
     as_beginning,
@@ -33,6 +34,7 @@ from zerosum.run.initial_network import (
     require_allowed_network,
     require_initial_network,
 )
+from zerosum.run.saved_state import SavedState
 from zerosum.selfplay.alpha_beta import weight_of
 
 Report = Callable[[str], None]
@@ -41,8 +43,8 @@ AnyLearner = Learner | ParallelLearner
 
 def open_checkpoint(
     run: Path, game: Rules, config: RunConfig, report: Report
-) -> tuple[Checkpoint, dict[str, Any], dict[str, Any]]:
-    """The newest whole checkpoint, or a new one of step 0, and the learner's state and notes beside it.
+) -> tuple[Checkpoint, dict[str, Any], SavedState]:
+    """The newest whole checkpoint, or a new one of step 0, and the optimiser's state and the run's beside it.
 
     Raises:
         DataError: `training.initial_network` is missing or damaged, or a network does not fit the game.
@@ -62,7 +64,7 @@ def open_checkpoint(
     else:
         require_encoder(checkpoint.info, game.spec)
         state, info = load_learner_state(checkpoint_path(directory, checkpoint.info.step))
-    return checkpoint, state, info
+    return checkpoint, state, SavedState.of(info)
 
 
 def _first_checkpoint(game: Rules, config: RunConfig) -> Checkpoint:
@@ -86,7 +88,7 @@ class RunLearner:
         report: Report,
         checkpoint: Checkpoint,
         state: dict[str, Any],
-        info: dict[str, Any],
+        saved: SavedState,
         *,
         devices: Callable[[], LearnerDevices | None] = lambda: None,
     ) -> None:
@@ -103,16 +105,16 @@ class RunLearner:
             )
         self._game, self._config, self._report, self._devices = game, config, report, devices
         self._ended_cpu_s = 0.0
-        self._learner = self._learner_at(checkpoint, state, info)
+        self._learner = self._learner_at(checkpoint, state, saved)
         is_ahead = self._learner.is_on_gpu and not config.training.deterministic
         self._drawer = BatchDrawer(self._draw, ahead=batches_ahead() if is_ahead else 0)
         self._unchecked: deque[tuple[int, StepReport]] = deque()
 
-    def restore(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> None:
+    def restore(self, checkpoint: Checkpoint, state: dict[str, Any], saved: SavedState) -> None:
         """Begin again at what `open_checkpoint` returned, after the learner was lost."""
         self._drawer.forget()
         self._unchecked.clear()
-        self._go_on_with(self._learner_at(checkpoint, state, info))
+        self._go_on_with(self._learner_at(checkpoint, state, saved))
 
     @property
     def step_number(self) -> int:
@@ -177,11 +179,11 @@ class RunLearner:
         self._drawer.close()
         self._learner.close()
 
-    def _learner_at(self, checkpoint: Checkpoint, state: dict[str, Any], info: dict[str, Any]) -> AnyLearner:
+    def _learner_at(self, checkpoint: Checkpoint, state: dict[str, Any], saved: SavedState) -> AnyLearner:
         """A learner at a checkpoint."""
         optimizer = self._config.learner.optimizer
-        if info.get("optimizer", optimizer) != optimizer:
-            self._report(f"The optimiser begins afresh: it was {info['optimizer']}, now it is {optimizer}.")
+        if saved.optimizer not in ("", optimizer):
+            self._report(f"The optimiser begins afresh: it was {saved.optimizer}, now it is {optimizer}.")
             state = {}
         return self._new_learner(checkpoint.info.network, checkpoint.weights, state, step_number=checkpoint.info.step)
 

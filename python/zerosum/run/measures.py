@@ -22,6 +22,7 @@ from zerosum.run.config import RunConfig
 from zerosum.run.core_use import CoreClock, CoreUse, mean_use
 from zerosum.run.metrics import Metrics, MetricsRow
 from zerosum.run.mistakes import Mistakes
+from zerosum.run.saved_state import SavedState
 from zerosum.run.strength import EARLY_SHARE, Strength
 from zerosum.run.workers import num_selfplay_workers
 
@@ -39,7 +40,7 @@ class Measures:
         game: Rules,
         config: RunConfig,
         *,
-        learner_info: dict[str, Any],
+        saved: SavedState,
         report: Callable[[str], None],
         clock: Callable[[], float],
         raters: ClusterRaters | None = None,
@@ -50,7 +51,7 @@ class Measures:
             directory: The run directory.
             game: The game.
             config: The run's settings.
-            learner_info: The notes beside the newest checkpoint; empty for a new run.
+            saved: The run's counts at the newest checkpoint.
             report: Gets a sentence for each damaged line that is removed, and one before the last rating games.
             clock: Seconds of rating games, counted as the budget counts them.
             raters: Play the rating games, beside the learner; this process does if there are none.
@@ -62,7 +63,7 @@ class Measures:
         self._directory, self._config, self._report = directory, config, report
         self.metrics = Metrics(directory, report=report)
         # A deterministic run repeats the rating games since its last checkpoint.
-        num_matches = int(learner_info.get("rating_matches", 0)) if config.training.deterministic else None
+        num_matches = saved.rating_matches if config.training.deterministic else None
         self.strength = Strength(
             directory,
             game,
@@ -78,7 +79,7 @@ class Measures:
         self.mistakes = Mistakes(directory, game, config, report=report)
         # Metrics are written more often than checkpoints: time since the last checkpoint counts, too.
         last = self.metrics.last
-        self.elapsed_before = max(float(learner_info.get("elapsed_s", 0.0)), 60 * last.minutes if last else 0.0)
+        self.elapsed_before = max(saved.elapsed_s, 60 * last.minutes if last else 0.0)
         """Seconds of the budget that earlier processes have used."""
         self._steps: list[StepReport] = []
         self._cores: CoreClock | None = None

@@ -13,8 +13,8 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,9 +25,10 @@ from zerosum.network import Checkpoint, save_checkpoint
 from zerosum.network.evaluators import make_evaluator
 from zerosum.replay import ReplayWindow
 from zerosum.replay.record_source import Part, RecordSource
-from zerosum.replay.window import require_game
+from zerosum.replay.records import require_game
 from zerosum.run.budget import USED_UP, Budget, clock_s, time_text
-from zerosum.run.config import RunConfig, minutes_word, train_text
+from zerosum.run.config import RunConfig
+from zerosum.run.config_words import minutes_word, train_text
 from zerosum.run.held_out import BATCH_SIZE, HeldOutFile, held_out_table, measure
 from zerosum.run.learning import RunLearner, open_checkpoint
 from zerosum.run.measures import Measures
@@ -96,12 +97,12 @@ class RecordTraining:
         self._parts = self._source.parts
         self._schedule = _Schedule(self._parts, config)
         self._window, self._part = ReplayWindow(config.replay), -1
-        checkpoint, state, info = open_checkpoint(directory, game, config, report)
-        self._learner = RunLearner(game, config, report, checkpoint, state, info)
+        checkpoint, state, saved = open_checkpoint(directory, game, config, report)
+        self._learner = RunLearner(game, config, report, checkpoint, state, saved)
         opened.callback(self._learner.close)
-        self._notes = info
+        self._saved = saved
         self._measures = Measures(
-            directory, game, config, learner_info=info, report=report, clock=lambda: clock_s(config.training)
+            directory, game, config, saved=saved, report=report, clock=lambda: clock_s(config.training)
         )
         opened.callback(self._measures.close)
         self._budget = Budget(
@@ -196,18 +197,19 @@ class RecordTraining:
         if self._learner.step_number == self._saved_step:
             return
         # Self-play can continue from the same notes. It owes learner steps only for positions that it plays itself.
-        notes: dict[str, Any] = {
-            **{name: self._notes.get(name, 0) for name in ("evaluations", "simulations", "learner_cpu_s", "games")},
-            "elapsed_s": self._budget.elapsed_s,
-            "optimizer": self._config.learner.optimizer,
-            "rating_matches": len(self._measures.strength.matches),
-        }
+        state = replace(
+            self._saved,
+            optimizer=self._config.learner.optimizer,
+            elapsed_s=self._budget.elapsed_s,
+            rating_matches=len(self._measures.strength.matches),
+            samples_per_position=None,
+        )
         with writing(self._directory):
             save_checkpoint(
                 self._directory / "checkpoints",
                 self._network(),
                 learner_state=self._learner.state(),
-                learner_info=notes,
+                learner_info=state.to_json(),
             )
         self._saved_step = self._learner.step_number
 

@@ -16,7 +16,8 @@ from zerosum.base.files import require_own_files
 from zerosum.base.settings import num_cores
 from zerosum.contest.elo import Rating
 from zerosum.contest.ratings import fit_ratings
-from zerosum.games import Rules, make, start_state
+from zerosum.games import Rules, make
+from zerosum.games.playthrough import Playthrough
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.network import Checkpoint, NetworkShape, load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoints_to_play, list_checkpoints, read_info
@@ -27,7 +28,8 @@ from zerosum.play.contestant import RANDOM, Contestant, rollouts
 from zerosum.play.own_contestants import contestant_of
 from zerosum.play.player import Player, load_player
 from zerosum.replay.shards import MANIFEST, read_manifest
-from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word, tower_words, train_text
+from zerosum.run.config import RunConfig, load_config
+from zerosum.run.config_words import budget_words, minutes_word, tower_words, train_text
 from zerosum.run.core_use import mean_use
 from zerosum.run.game_import import game_of_records
 from zerosum.run.held_out import HeldOutFile, held_out_table
@@ -236,10 +238,8 @@ def _figure_json(metric: str, **values: object) -> str:
 def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
     """A game of a match as text: its moves, last position and ending."""
     names = (match.first, match.second) if played.first_is_player == 0 else (match.second, match.first)
-    state, moves = start_state(game, played.start), []
-    for ply, action in enumerate(played.actions):
-        moves.append(game.action_text(state, action) + (")" if ply + 1 == played.opening_plies else ""))
-        state = game.play(state, action)
+    so_far = Playthrough.of(game, played.start, played.actions)
+    moves = [text + (")" if ply == played.opening_plies else "") for ply, text in enumerate(so_far.texts, start=1)]
     result = played.result if played.first_is_player == 0 else -played.result
     word = "drawn" if result == 0 else f"{names[0] if result > 0 else names[1]} won"
     opening = "(" if played.opening_plies else ""
@@ -248,7 +248,7 @@ def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
     return (
         f"A game: {names[0]} moved first against {names[1]}.{start}\n"
         f"  {opening}{' '.join(moves)}\n"
-        f"{game.draw(state)}{word}{ending}."
+        f"{game.draw(so_far.state)}{word}{ending}."
     )
 
 

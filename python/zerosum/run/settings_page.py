@@ -14,8 +14,9 @@ from typing import Any
 from zerosum._core import core_game_names
 from zerosum.base.settings import describe
 from zerosum.games import make
-from zerosum.run.config import DEFAULT_MINUTES, SECTIONS, preset_names
+from zerosum.run.config import DEFAULT_MINUTES, SECTIONS
 from zerosum.run.defaults import default_settings
+from zerosum.run.presets import preset_names
 
 PAGE_CORES = 2
 """Cores of the machine whose defaults the page has."""

@@ -32,7 +32,8 @@ from zerosum.games import Game, Rules
 from zerosum.games.names import GameName
 from zerosum.network import NetworkShape
 from zerosum.network.weights import policy_remark
-from zerosum.run.config import RunConfig, asked_settings, budget_words, network_words, words_on_preset
+from zerosum.run.config import RunConfig, asked_settings
+from zerosum.run.config_words import budget_words, network_words, words_on_preset
 from zerosum.run.given_game import GivenGame
 from zerosum.run.initial_network import allow_network
 from zerosum.run.record_training import RecordTraining, require_games

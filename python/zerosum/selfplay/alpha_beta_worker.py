@@ -7,6 +7,7 @@ number of nodes; games differ by their random openings.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -143,9 +144,8 @@ class AlphaBetaWorker(Worker):
         task, game = self._task, self._task.game
         while self._waiting:
             running = self._waiting.pop(0)
-            state = start_state(game, running.header.start)
-            for ply in running.plies:
-                state = game.play(state, ply.action)
+            start = start_state(game, running.header.start)
+            state = functools.reduce(game.play, (ply.action for ply in running.plies), start)
             playing = _Playing(running.header, state)
             # The process may have ended between the last ply and the game's end.
             if (record := self._finished(playing, 0.0)) is None:

@@ -7,6 +7,7 @@ search is exactly the sequential algorithm. This file knows neither disks (a `Ga
 
 from __future__ import annotations
 
+import functools
 import itertools
 import time
 from abc import ABC, abstractmethod
@@ -324,9 +325,8 @@ class SelfplayWorker(Worker):
         game = self._task.game
         while self._waiting:
             running = self._waiting.pop(0)
-            state = start_state(game, running.header.start)
-            for ply in running.plies:
-                state = game.play(state, ply.action)
+            start = start_state(game, running.header.start)
+            state = functools.reduce(game.play, (ply.action for ply in running.plies), start)
             # The process may have ended between the last ply and the game's end.
             if not self._finish_by_rules(running.header, state):
                 self._search.reset(tree, state)

@@ -18,14 +18,16 @@ import numpy as np
 from zerosum.base.errors import DataError, SettingsError, ZerosumError, command_text
 from zerosum.base.files import read_bytes, require_own_files
 from zerosum.contest.elo import Rating
-from zerosum.games import Rules, make, start_state
+from zerosum.games import Rules, make
+from zerosum.games.playthrough import Playthrough
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.play.analysis import win_rate
 from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import GameRecord, PlyFlag
 from zerosum.replay.shards import Manifest, read_manifest, read_shard
 from zerosum.report.game_statistics import block_of
-from zerosum.run.config import RunConfig, budget_words, load_config, minutes_word
+from zerosum.run.config import RunConfig, load_config
+from zerosum.run.config_words import budget_words, minutes_word
 from zerosum.run.core_use import mean_use
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
@@ -129,17 +131,10 @@ def one_game(game: Rules, directory: Path, number: int, ply: int) -> dict[str, A
     record = next((one for one in _newest(directory, MOST_GAMES) if one.game_id == number), None)
     if record is None:
         raise SettingsError(f"game {number} is not among the newest {MOST_GAMES} any more.")
-    state, states = start_state(game, record.start), []
-    actions = [int(action) for action in record.plies["action"]]
-    texts = []
-    for action in actions:
-        states.append(state)
-        texts.append(game.action_text(state, action))
-        state = game.play(state, action)
-    states.append(state)
-    ply = min(max(ply, 0), len(actions))
-    shown, thought = states[ply], None
-    if ply < len(actions):
+    so_far = Playthrough.of(game, record.start, record.plies["action"].tolist())
+    ply = min(max(ply, 0), len(so_far.actions))
+    shown, thought = so_far.states[ply], None
+    if ply < len(so_far.actions):
         of_ply = record.ply(ply)
         order = np.argsort(-of_ply.target["probability"], kind="stable")[:5]
         thought = {
@@ -160,11 +155,11 @@ def one_game(game: Rules, directory: Path, number: int, ply: int) -> dict[str, A
     values = [
         round(win_rate(float(row["search_value"]) * (1 if row["player"] == 0 else -1)), 4) for row in record.plies
     ]
-    last = (states[ply - 1], actions[ply - 1]) if ply else None
+    last = (so_far.states[ply - 1], so_far.actions[ply - 1]) if ply else None
     return {
         "id": number,
         "board": draw_board(game, shown, last=last),
-        "history": texts,
+        "history": so_far.texts,
         "ply": ply,
         "mover": game.player(shown),
         "thought": thought,

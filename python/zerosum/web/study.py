@@ -10,6 +10,7 @@ whose searches take turns with those of other visitors.
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import re
@@ -23,6 +24,7 @@ from zerosum.analysis.review_record import annotated
 from zerosum.analysis.review_text import review_numbers
 from zerosum.base.errors import DataError, GameError, SettingsError, shown
 from zerosum.games import Rules, State, parse_action, start_state
+from zerosum.games.playthrough import Playthrough
 from zerosum.notation.game_files import GAMES, game_text, read_raw_games
 from zerosum.notation.legality import check_record
 from zerosum.notation.own_files import split_line
@@ -209,10 +211,7 @@ class Study:
         self.here = self.here.parent or self.here
 
     def _state_at(self, ply: int, variation: Sequence[int]) -> State:
-        state = self.states[ply]
-        for action in variation:
-            state = self.game.play(state, action)
-        return state
+        return functools.reduce(self.game.play, variation, self.states[ply])
 
     # ---- the data for the page
 
@@ -308,10 +307,7 @@ class TurnAnalyst(Analyst):
     def final(self, task: Task, *, start: State | None = None, moves: Sequence[int] = ()) -> Analysis:
         """As in `Analyst`, with the limits of `search` instead of the task's."""
         game = self.player.game
-        state = game.initial_state() if start is None else start
-        for action in moves:
-            state = game.play(state, action)
-        return self._search(state)
+        return self._search(functools.reduce(game.play, moves, game.initial_state() if start is None else start))
 
     def after(self, task: Task, action: int, state: State) -> Analysis:
         """As in `Analyst`, with the limits of `search` instead of the task's."""
@@ -365,9 +361,7 @@ def _title(record: Record) -> str:
 def _fits(game: Rules, start: str, moves: Sequence[str]) -> bool:
     """Whether a game has this position, "" for the initial one, and these legal moves from it."""
     try:
-        state = start_state(game, start)
-        for text in moves:
-            state = game.play(state, parse_action(game, state, text))
+        Playthrough.read(game, moves, start)
     except GameError:
         return False
     return True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from zerosum.analysis.query_fields import Fields
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import Rules, state_after
+from zerosum.games.playthrough import Playthrough
 from zerosum.play.player import Player
 from zerosum.run.run_directory import is_held
 from zerosum.web.analyses import analysis_json, heat
@@ -124,10 +125,8 @@ def _questions(game: Rules) -> list[Question]:
 def _example(game: Rules, questions: list[Question], kind: str) -> dict[str, Any]:
     """The first question of a kind: its board, the moves to it, and the right ones."""
     question = next(one for one in questions if one.kind == kind)
-    state, texts = game.initial_state(), []
-    for action in question.moves:
-        texts.append(game.action_text(state, action))
-        state = game.play(state, action)
+    so_far = Playthrough.of(game, "", question.moves)
+    state, texts = so_far.state, so_far.texts
     notation = page_notation(game)
     return {
         "kind": kind,

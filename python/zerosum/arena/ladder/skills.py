@@ -13,7 +13,7 @@ from zerosum.base.errors import SettingsError, shown
 from zerosum.games import make
 from zerosum.play.contestant import ROLLOUTS, SearchContestant
 from zerosum.play.entries import Entry
-from zerosum.play.runs import find_run, means_game, require_not_path, split_player
+from zerosum.play.runs import PlayerWord
 from zerosum.play.skill import Level, Levels
 from zerosum.play.words import GAME_AS_PLAYER
 
@@ -70,10 +70,10 @@ def measure_levels(
 
 
 def _require_search(word: str) -> None:
-    own, _ = split_player(word)
-    if own == ROLLOUTS or means_game(own) or find_run(own) is not None:
+    named = PlayerWord.parse(word)
+    if named.word == ROLLOUTS or named.game is not None or named.run is not None:
         return
-    require_not_path(own)
+    named.require_not_path()
     raise SettingsError(
         f"levels needs a run or {ROLLOUTS}, not {shown(word)}: name a run, a checkpoint, {ROLLOUTS}, or a game,"
         f" {GAME_AS_PLAYER}."

@@ -29,6 +29,7 @@ from zerosum.replay import ReplayWindow
 from zerosum.run.config import RunConfig, changed, configured_game, new_config
 from zerosum.run.learning import RunLearner, draw_batch
 from zerosum.run.metrics import read_metrics
+from zerosum.run.saved_state import SavedState
 from zerosum.run.training import train
 from zerosum.run.workers import measured, num_selfplay_workers
 from zerosum.selfplay.calibration import GPU_BATCH_SIZES, Busy, evaluating, playing
@@ -196,7 +197,7 @@ def learner_section(trial: Trial) -> Iterator[Figure]:
 
 def _learning(trial: Trial, name: str, game: Rules, config: RunConfig, window: ReplayWindow) -> Iterator[Figure]:
     shape, size, checkpoint = NetworkShape.of(game.spec), config.learner.batch_size, untrained_checkpoint(game, config)
-    of_run = RunLearner(game, config, _ignore, checkpoint, {}, {})
+    of_run = RunLearner(game, config, _ignore, checkpoint, {}, SavedState())
     try:
         per_second = _steps_per_second(lambda: of_run.step(window, progress=0.0)[0], trial.seconds(5.0))
     finally:

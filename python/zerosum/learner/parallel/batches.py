@@ -8,7 +8,7 @@ from typing import Any
 
 from zerosum.learner.parallel.messages import Arrays
 from zerosum.replay.batch import Batch
-from zerosum.replay.window import Policies
+from zerosum.replay.samples import Policies
 
 _NUMBERS = ("board_shape", "num_actions")
 _POLICY, _TARGET = "policy.", "target."

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zerosum.base.errors import GameError
-from zerosum.games import Rules, State, start_state
+from zerosum.games import Rules, State
+from zerosum.games.playthrough import Playthrough
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,8 @@ class EnginePosition:
     @classmethod
     def replayed(cls, game: Rules, start: str, actions: Sequence[int]) -> EnginePosition:
         """As `after`, but the game may be over."""
-        state, moves = start_state(game, start), []
-        for action in actions:
-            moves.append((game.player(state), game.action_text(state, action)))
-            state = game.play(state, action)
-        return cls(game, start, tuple(moves), state)
+        so_far = Playthrough.of(game, start, actions)
+        return cls(game, start, tuple(zip(so_far.players, so_far.texts, strict=True)), so_far.state)
 
     @property
     def player(self) -> int:

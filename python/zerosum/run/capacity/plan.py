@@ -14,8 +14,10 @@ from zerosum.games.names import GameName
 from zerosum.games.rules import is_game_name
 from zerosum.run.capacity.paper import paper_lines, paper_runs
 from zerosum.run.capacity.rates import Rates, measured_rates, read_rates
-from zerosum.run.config import RunConfig, budget_words, configured_game, new_config, preset_names
+from zerosum.run.config import RunConfig, configured_game, new_config
+from zerosum.run.config_words import budget_words
 from zerosum.run.forecast import Forecast, duration, forecast_of
+from zerosum.run.presets import preset_names
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,70 @@
+"""A run's settings in words: its budget, its network, and the command that resumes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from zerosum.base.errors import command_text, counted
+from zerosum.games import Rules
+from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.network.weights import num_parameters
+from zerosum.run.config import RunConfig
+from zerosum.run.presets import load_preset, preset_of
+from zerosum.run.training_config import TrainingConfig
+
+
+def minutes_word(training: TrainingConfig) -> str:
+    """The unit of a budget in minutes: "minutes" or "CPU-minutes"."""
+    return "CPU-minutes" if training.clock == "cpu" else "minutes"
+
+
+def budget_words(training: TrainingConfig) -> str:
+    """The budget, such as "30 minutes" or "2,000 learner steps"."""
+    if training.minutes is None:
+        return f"{training.steps:,} learner steps"
+    number, word = f"{training.minutes:g}", minutes_word(training)
+    return f"{number} {word.removesuffix('s') if number == '1' else word}"
+
+
+def words_on_preset(config: RunConfig, game: Rules) -> str:
+    """A sentence on the game's preset, if the run has none; else ""."""
+    preset = "" if config.preset else preset_of(game)
+    if not preset:
+        return ""
+    budget = budget_words(TrainingConfig(minutes=load_preset(preset, game=game.spec.name)["training"]["minutes"]))
+    return (
+        f"These settings follow from the game's size and the budget. --preset {preset} has others for this game, made"
+        f" for {budget} on a small machine without a GPU."
+    )
+
+
+def network_words(network: NetworkConfig, shape: NetworkShape) -> str:
+    """The size of a run's network."""
+    return f"{tower_words(network)}, {num_parameters(network, shape):,} parameters"
+
+
+def tower_words(network: NetworkConfig) -> str:
+    """The residual tower of a network.
+
+    >>> tower_words(NetworkConfig(num_blocks=5, num_filters=64, pooling_interval=2))
+    '5 blocks x 64 filters with global pooling'
+    """
+    if network.kind == "updatable":
+        return f"an updatable network of 2 x {network.updatable_units} units"
+    if network.kind == "muzero":
+        blocks = f"{counted(network.num_blocks, 'block')} + {network.dynamics_blocks} of dynamics"
+        return f"a MuZero network, {blocks} x {counted(network.num_filters, 'filter')}"
+    if network.module:
+        return f"a network of its own, {network.module}"
+    pooling = " with global pooling" if any(map(network.pools, range(network.num_blocks))) else ""
+    return f"{counted(network.num_blocks, 'block')} x {counted(network.num_filters, 'filter')}{pooling}"
+
+
+def train_text(config: RunConfig, directory: Path, *, minutes: float | None = None, steps: int | None = None) -> str:
+    """The command that continues a run, with a larger budget if given; Python for a game that was an object."""
+    budget = [("minutes", minutes)] if minutes else [("steps", steps)] if steps else []
+    if config.game.given_object is not None:
+        more = "".join(f", {name}={value:g}" for name, value in budget)
+        return f"zerosum.train(game, {str(directory)!r}{more})"
+    words = [word for name, value in budget for word in (f"--{name}", f"{value:g}")]
+    return command_text("train", config.game, "--run", directory, *words)

@@ -1,0 +1,66 @@
+"""Presets: settings for a game or a paper, as files of the package, and how layers of settings are put together."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from zerosum._core import core_game_names
+from zerosum.base.errors import SettingsError, nearest
+from zerosum.games import Rules
+from zerosum.games.rules import with_usual_encoding
+
+
+def preset_names() -> list[str]:
+    """The names of the presets in the package."""
+    files = resources.files("zerosum").joinpath("presets").iterdir()
+    return sorted(Path(file.name).stem for file in files if file.name.endswith(".toml"))
+
+
+def preset_of(game: Rules) -> str:
+    """The preset that is named like the game, which may have other planes; "" without one.
+
+    >>> from zerosum.games import make
+    >>> preset_of(make("go(size=9, liberties=3)")), preset_of(make("gomoku"))
+    ('go9', '')
+    """
+    known = with_usual_encoding(game).spec.full_name
+    games = {*core_game_names()}.intersection(preset_names())
+    return next((name for name in sorted(games) if Rules(name).spec.full_name == known), "")
+
+
+def load_preset(name: str, *, game: str) -> dict[str, dict[str, Any]]:
+    """The settings of a preset for a game, by section.
+
+    A preset's settings for one game stand under `[games.NAME.section]`.
+
+    Args:
+        name: A name of `preset_names()`.
+        game: The game's name without its options.
+
+    Raises:
+        SettingsError: no preset has this name.
+    """
+    if name not in preset_names():
+        raise SettingsError(f"unknown preset {name!r}{nearest(name, preset_names())}.")
+    text = resources.files("zerosum").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")
+    values = tomllib.loads(text)
+    own = values.pop("games", {}).get(game, {})
+    merge(values, own)
+    return values
+
+
+def merge(values: dict[str, dict[str, Any]], layer: Mapping[str, Mapping[str, Any]]) -> None:
+    """Replace settings by those of a layer.
+
+    A budget in minutes replaces one in steps, and vice versa.
+    """
+    for section, entries in layer.items():
+        if section == "training":
+            for budget, other in (("minutes", "steps"), ("steps", "minutes")):
+                if budget in entries:
+                    values.get(section, {}).pop(other, None)
+        values.setdefault(section, {}).update(entries)
