@@ -28,6 +28,7 @@ from zerosum.base.errors import DataError, SettingsError
 from zerosum.contest.elo import MOST_ELO_ERROR, TOO_FEW_GAMES
 from zerosum.games import Rules, State, make
 from zerosum.play.driver import SearchDriver
+from zerosum.play.search_tree import most_visited
 from zerosum.play.task import Task
 from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
 from zerosum.report import drawings, probes
@@ -38,7 +39,7 @@ from zerosum.report.game_statistics import GameBlock, block_of, reliability, swi
 from zerosum.report.opening_choice import human_shares, opening_shares
 from zerosum.report.page import write_page
 from zerosum.report.run_data import differing_settings, families, read_run
-from zerosum.report.search_tree import most_visited, tree_svg
+from zerosum.report.search_tree import tree_svg
 from zerosum.run.metrics import MetricsRow
 from zerosum.run.training import train
 from zerosum.search import SearchConfig, new_search

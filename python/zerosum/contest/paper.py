@@ -123,13 +123,11 @@ def _matches(suite: str, table: dict[str, Any]) -> Iterator[PaperMatch]:
     for values in table["matches"]:
         divisors = values.pop("time_divisors", [1])
         counts = [values.pop(name, None) for name in ("won", "drawn", "lost")]
-        sides = {name: tuple(values.pop(name)) for name in ("as_first", "as_second") if name in values}
         opponent = opponents[values.pop("opponent")]
+        values |= {name: tuple(values[name]) for name in ("as_first", "as_second") if name in values}
         tally = None if counts[0] is None else Tally(*counts)
         for divisor in divisors:
-            yield PaperMatch(
-                suite, opponent=opponent, time_divisor=divisor, resign=resign, tally=tally, **sides, **values
-            )
+            yield PaperMatch(suite, opponent=opponent, time_divisor=divisor, resign=resign, tally=tally, **values)
 
 
 def _opponent(name: str, values: dict[str, Any]) -> PaperOpponent:

@@ -15,12 +15,13 @@ from zerosum.games import Rules, make
 from zerosum.games.picture import svg
 from zerosum.games.playthrough import Playthrough
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
+from zerosum.play.search_tree import Growth
 from zerosum.replay.records import GameRecord
 from zerosum.report import drawings
 from zerosum.report.drawings import Picture
 from zerosum.report.findings import Finding, findings
 from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
-from zerosum.report.probes import MOST_SIMULATIONS, Thinking, probe, thinking
+from zerosum.report.probes import MOST_SIMULATIONS, probe, thinking
 from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
 from zerosum.report.search_tree import tree_image
 from zerosum.run.config_words import budget_words
@@ -250,7 +251,7 @@ class Page:
             yield "<h3>Effect of more simulations</h3>"
             yield "<p class=soft>The most visited moves of the newest checkpoint in the initial position.</p>"
             rows = []
-            for simulations, analysis in ((one.simulations, one.analysis) for one in told):
+            for simulations, analysis in ((one.num_simulations, one.analysis) for one in told):
                 order = sorted(range(len(analysis.moves)), key=lambda at: -analysis.visits[at])[:MOST_OPENING_ROWS]
                 total = max(sum(analysis.visits), 1)
                 moves = ", ".join(f"{analysis.moves[at]} {analysis.visits[at] / total:.0%}" for at in order)
@@ -259,7 +260,7 @@ class Page:
             yield from _trees(told)
 
 
-def _trees(told: Sequence[Thinking]) -> Iterator[str]:
+def _trees(told: Sequence[Growth]) -> Iterator[str]:
     """The most visited positions of a search, as in figure 4 of the paper."""
     drawn = [one for one in told if one.tree]
     if not drawn:
@@ -270,7 +271,7 @@ def _trees(told: Sequence[Thinking]) -> Iterator[str]:
         " chance in percent. A thicker border: more visits.</p>"
     )
     for one in drawn:
-        words = f"The search tree after {one.simulations:,} simulations"
+        words = f"The search tree after {one.num_simulations:,} simulations"
         yield f'<figure class=wide><img class=tree src="{tree_image(one.tree)}" alt="{words}">'
         yield f"<figcaption>{words}</figcaption></figure>"
 

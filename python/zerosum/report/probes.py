@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,23 +14,17 @@ from zerosum.games.rules import Leaves
 from zerosum.network import load_checkpoint
 from zerosum.network.description import require_encoder
 from zerosum.network.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
-from zerosum.play.analysis import Analysis
-from zerosum.play.driver import SearchDriver
-from zerosum.play.task import Task
+from zerosum.play.player import Player
+from zerosum.play.search_tree import Growth, growth
 from zerosum.replay.records import GameRecord, PlyFlag
 from zerosum.report.run_data import RunData
-from zerosum.report.search_tree import TreeNode, most_visited
-from zerosum.search import new_search
 
 MOST_CHECKPOINTS = 10
 MOST_POSITIONS = 2000
 """Most positions from games for the values of pieces."""
 BATCH_SIZE = 256
-LEAST_SIMULATIONS, MOST_SIMULATIONS = 100, 10_000
-"""The least and, by default, the largest number of simulations at which a search is seen; figure 4 of AlphaZero's paper
-(Science 2018) goes on to 10^6."""
-MEMORY_MIB = 2048
-"""Memory of the tree at most, enough for a million simulations."""
+MOST_SIMULATIONS = 10_000
+"""Largest number of simulations of a search by default; figure 4 of AlphaZero's paper (Science 2018) goes to 10^6."""
 MOST_VALUE = 0.98
 
 
@@ -143,17 +137,7 @@ def _worth(values: NDArray[np.float32], counts: NDArray[np.float64], names: list
     return dict(zip(kept, solution[:-1].tolist(), strict=True))
 
 
-@dataclass(frozen=True)
-class Thinking:
-    """A search of the initial position after some simulations."""
-
-    simulations: int
-    analysis: Analysis
-    tree: list[TreeNode]
-    """The most visited positions; empty for a search without positions below the root."""
-
-
-def thinking(run: RunData, game: Rules, *, most_simulations: int = MOST_SIMULATIONS) -> list[Thinking]:
+def thinking(run: RunData, game: Rules, *, most_simulations: int = MOST_SIMULATIONS) -> list[Growth]:
     """One search of the initial position by the newest checkpoint, seen after 10^2, 10^3, … simulations.
 
     Args:
@@ -167,14 +151,6 @@ def thinking(run: RunData, game: Rules, *, most_simulations: int = MOST_SIMULATI
     checkpoint = load_checkpoint(path)
     require_encoder(checkpoint.info, game.spec)
     evaluator = make_evaluator(checkpoint, EvaluatorConfig(run.config.training.backend), batch_size=16, game=game)
-    config = replace(run.config.search, root_noise_fraction=0.0, leaves_in_flight=1, memory_mib=MEMORY_MIB)
-    search, state = new_search(game, config), game.initial_state()
-    search.reset(0, state)
-    driver = SearchDriver(search, evaluator, config, by=f"step {checkpoint.info.step}")
-    has_tree = config.rules == "known" and run.config.network.kind != "updatable"
-    found, simulations = list[Thinking](), LEAST_SIMULATIONS
-    while simulations <= most_simulations:
-        analysis = driver.run(Task(num_visits=simulations))
-        found.append(Thinking(simulations, analysis, most_visited(game, state, search) if has_tree else []))
-        simulations *= 10
-    return found
+    player = Player(game, evaluator, run.config.search, name=f"step {checkpoint.info.step}")
+    counts = [10**power for power in range(2, 7) if 10**power <= most_simulations]
+    return list(growth(player, game.initial_state(), counts))

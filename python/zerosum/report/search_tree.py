@@ -4,54 +4,16 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
-from zerosum._core import Search
 from zerosum.base.errors import counted
-from zerosum.games import Rules, State
-from zerosum.play.analysis import win_rate
+from zerosum.play.search_tree import TreeNode
 
-MOST_NODES = 10
-"""Positions that are drawn below the root, as many as in the paper's figure."""
 WIDTH, HEIGHT = 92, 84
 """Space of a node, in pixels of the picture."""
 RADIUS = 22
 THINNEST, THICKEST = 1.0, 9.0
 """Widths of the border of a node with no visits and of the root."""
-
-
-@dataclass(frozen=True)
-class TreeNode:
-    """A position of the drawn part of a tree."""
-
-    parent: int
-    """Place of its parent in the list; the root, the first, names itself."""
-    move: str
-    """The move from the parent, as people write it; "" for the root."""
-    visits: int
-    win_rate: float
-    """The first player's expected points, in [0, 1]."""
-
-
-def most_visited(game: Rules, state: State, search: Search, *, count: int = MOST_NODES) -> list[TreeNode]:
-    """The root of a search and its `count` most visited descendants, each after its parent.
-
-    Args:
-        game: The rules.
-        state: The position at the root.
-        search: A search whose first tree has this root.
-        count: Number of nodes beside the root.
-
-    Raises:
-        ValueError: the search's rules are learned.
-    """
-    states, nodes = list[State](), list[TreeNode]()
-    for parent, action, visits, value in search.most_visited(0, count + 1):
-        move = game.action_text(states[parent], action) if nodes else ""
-        states.append(game.play(states[parent], action) if nodes else state)
-        nodes.append(TreeNode(parent, move, visits, win_rate(value)))
-    return nodes
 
 
 def tree_svg(nodes: Sequence[TreeNode]) -> str:

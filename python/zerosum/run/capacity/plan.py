@@ -11,7 +11,6 @@ from typing import Any
 from zerosum.base.errors import SettingsError, command_text
 from zerosum.games import Rules, make, measure_game
 from zerosum.games.names import GameName
-from zerosum.games.rules import is_game_name
 from zerosum.run.capacity.paper import paper_lines, paper_runs
 from zerosum.run.capacity.rates import Rates, measured_rates, read_rates
 from zerosum.run.config import RunConfig, configured_game, new_config
@@ -138,9 +137,9 @@ def plan_training(
         SettingsError: a name is unknown, or a value is out of range.
         DataError: the file has no figures of the game with the plan's network.
     """
-    if game in preset_names() and not is_game_name(game):
-        raise SettingsError(f"{game!r} is a preset, not a game: {command_text('plan', 'GAME', '--preset', game)}.")
     name = GameName.parse(game)
+    if game in preset_names() and not name.is_core:
+        raise SettingsError(f"{game!r} is a preset, not a game: {command_text('plan', 'GAME', '--preset', game)}.")
     rules = make(name)
     config = new_config(rules, name, preset=preset, minutes=minutes, overrides=overrides)
     rules = configured_game(rules, config)
