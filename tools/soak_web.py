@@ -1,11 +1,12 @@
 """An hour of play on the pages, in fast motion: does the memory of `zerosum web` stay flat?
 
     python tools/soak_web.py --rounds 120
+    python tools/soak_web.py --minutes 60
 
 In each round a visitor opens a page of its own and plays a game against a network or random games, reloads the page in
-the middle of the game, asks for a hint, analyses the position, watches a search and a match, steps through the lesson
-and looks at the games' pages; then its connection breaks in the middle of a search. The server is a process of its
-own, whose resident memory is printed after every ten rounds. Linux only.
+the middle of the game, asks for a hint, uploads a file of games, analyses the position, watches a search and a match,
+steps through the lesson and looks at the games' pages; then its connection breaks in the middle of a search. The server
+is a process of its own, whose resident memory is printed after every ten rounds. Linux only.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from typing import Any
 import websockets
 
 GAMES = ("connect4", "othello", "breakthrough", "chess", "shogi", "go9", "hex", "tictactoe", "nim", "minishogi")
+UPLOAD_BYTES = 500_000
+"""Size of an uploaded file."""
 MOVES = 12
 """Moves of the visitor in each game."""
 
@@ -91,18 +94,27 @@ async def one_round(address: str, number: int) -> int:
         await page.ask("growth.step", number=10)
         for _ in range(4):
             await page.ask("growth.phase")
-        await page.ask("growth.step", number=150)
-        while not (await page.event("growth"))["done"]:
-            pass
+        grown = await page.ask("growth.step", number=1)
+        target = grown["simulations"] + 150
+        grown = await page.ask("growth.step", number=150)
+        while grown["simulations"] < target:
+            grown = await page.event("growth")
         await page.ask("match.open", game="tictactoe", first="rollouts@50", second="random", games=2)
         while not (await page.event("match"))["over"]:
             pass
+        await page.ask("study.open", text=games_file(number))
         await page.ask("study.open", game=game, moves=moves)
         await page.ask("study.review", simulations=20)
         await page.event("reviewed")
         await page.ask("study.look", on=True, lines=3)
         socket.transport.abort()  # the connection breaks during the search
     return len(view["history"])
+
+
+def games_file(number: int) -> str:
+    """A file of 90 games with long comments, half as large as a message may be; no two are alike."""
+    comment = f"{{{number} " + "a word of praise " * (UPLOAD_BYTES // 90 // 17) + "}"
+    return "\n\n".join(f'[White "{index}"]\n\n1. e4 {comment} e5 2. Nf3 Nc6 *' for index in range(90))
 
 
 def resident_mib(pid: int) -> float:
@@ -112,30 +124,35 @@ def resident_mib(pid: int) -> float:
     return int(found[1]) / 1024
 
 
-async def soak(address: str, pid: int, rounds: int, visitors: int) -> None:
-    """Play rounds, several visitors at a time, and print the server's memory."""
+async def soak(address: str, pid: int, rounds: int, minutes: float, visitors: int) -> None:
+    """Play rounds, several visitors at a time, and print the server's memory; `minutes` above 0 end them earlier."""
     started, moves = time.monotonic(), 0
     print(f"{'rounds':>7}{'moves':>7}{'seconds':>9}{'MiB':>8}")
     for first in range(0, rounds, visitors):
         moves += sum(await asyncio.gather(*(one_round(address, first + index) for index in range(visitors))))
-        if (first + visitors) % 10 < visitors:
-            seconds = time.monotonic() - started
+        seconds = time.monotonic() - started
+        is_last = 0 < 60 * minutes <= seconds
+        if is_last or (first + visitors) % 10 < visitors:
             print(f"{first + visitors:7}{moves:7}{seconds:9.0f}{resident_mib(pid):8.1f}", flush=True)
+        if is_last:
+            return
 
 
 def main() -> None:
     """Start the server, play, and end it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=120, help="Number of visitors' rounds.")
+    parser.add_argument("--rounds", type=int, help="Number of visitors' rounds; by default 120, or those of --minutes.")
+    parser.add_argument("--minutes", type=float, default=0, help="Minutes after which no round begins; 0 is no limit.")
     parser.add_argument("--visitors", type=int, default=2, help="Visitors at a time.")
     options = parser.parse_args()
+    rounds = options.rounds if options.rounds is not None else 120 if not options.minutes else 10**6
     command = [sys.executable, "-m", "zerosum", "web", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         found = re.search(r"http://(\S+/)", server.stdout.readline())
         assert found is not None
         try:
-            asyncio.run(soak(f"ws://{found[1]}talk", server.pid, options.rounds, options.visitors))
+            asyncio.run(soak(f"ws://{found[1]}talk", server.pid, rounds, options.minutes, options.visitors))
         finally:
             server.terminate()
 

@@ -5,6 +5,7 @@ player (player 0). Actions are integers in [0, num_actions).
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
@@ -34,6 +35,7 @@ __all__ = [
     "Root",
     "Search",
     "State",
+    "Syzygy",
     "UpdatableNetwork",
     "__version__",
     "core_game_names",
@@ -672,6 +674,33 @@ class PlayedMoves:
         """The first tree that was not looked at; the number of trees if all were."""
 
 @final
+class Syzygy:
+    """Tables of chess endings, for `Search` and to be asked. `zerosum.search.syzygy.open_syzygy` opens them."""
+
+    def __new__(cls, folders: Sequence[Path]) -> Syzygy: ...
+    @property
+    def num_files(self) -> int:
+        """Number of files."""
+    @property
+    def max_men(self) -> int:
+        """Men of the largest ending, the kings included."""
+    @property
+    def endings(self) -> list[tuple[str, bool, bool]]:
+        """The endings, sorted by name, each with whether its tables of results and of distances are there."""
+    def wdl(self, game: Game, state: State) -> int | None:
+        """The result of a position of `game` for the player to move, just after a capture or a pawn's move.
+
+        2 is a win, 1 a win that the fifty-move rule makes a draw, 0 a draw, -1 and -2 losses. None if no table has the
+        position: there are too many men, castling is possible, or it is of another game.
+        """
+    def dtz(self, game: Game, state: State) -> int | None:
+        """Plies to the next capture or pawn's move with the result kept: above 0 for a win of the player to move.
+
+        Beyond 100 the fifty-move rule makes it a draw; 0 is a draw. It may be wrong by one ply, but not where the rule
+        decides. None as for `wdl`, or if the table of distances is missing.
+        """
+
+@final
 class Search:
     """Searches of many positions of one game side by side. `zerosum.search.new_search` makes one from a `SearchConfig`.
 
@@ -680,7 +709,9 @@ class Search:
     RuntimeError that says what ended it.
     """
 
-    def __new__(cls, game: Game, config: SearchConfig, num_trees: int, *, noise_alpha: float) -> Search: ...
+    def __new__(
+        cls, game: Game, config: SearchConfig, num_trees: int, *, noise_alpha: float, syzygy: Syzygy | None = None
+    ) -> Search: ...
     @property
     def game(self) -> Game: ...
     @property
@@ -694,6 +725,9 @@ class Search:
     @property
     def num_collisions(self) -> int:
         """Number of simulations that met a leaf in flight and were put off; the next ones go elsewhere."""
+    @property
+    def num_table_hits(self) -> int:
+        """Number of positions that tables have settled."""
     def reset(self, tree: int, state: State) -> None:
         """Put a position at the tree's root and forget the tree's contents."""
     def advance(self, tree: int, action: int, *, keep: bool) -> None:

@@ -13,6 +13,7 @@ from books_for_tests import PUBLISHED, book_file
 from line_clients import answers, strings, value_of
 from networks_for_tests import SMALL, save_network
 from searches_for_tests import Compiling
+from syzygy_for_tests import constant_file
 from uci_for_tests import COMMAND, NoEvaluator, client
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import make
@@ -45,7 +46,7 @@ def test_the_handshake_loads_nothing_and_says_who_plays_afterwards() -> None:
     assert engine.loaded == ["chess"]
 
 
-@pytest.mark.parametrize("name", ["UCI_AnalyseMode", "UCI_Opponent", "SyzygyPath"])
+@pytest.mark.parametrize("name", ["UCI_AnalyseMode", "UCI_Opponent"])
 def test_an_option_that_acts_on_nothing_says_so(name: str) -> None:
     (line,) = client().tell(f"setoption name {name} value true")
     assert line.startswith(f"info string {name} has no effect: ")
@@ -78,6 +79,26 @@ def test_every_other_option_acts() -> None:
     assert re.fullmatch(r"bestmove \w+ ponder \w+", answer)
     assert engine.engine.setup.number("Eval_Coef") == 500
     assert engine.loaded == ["chess"]
+
+
+def test_tables_of_endings_are_told_and_play(tmp_path: Path) -> None:
+    for ending in (".rtbw", ".rtbz"):
+        (tmp_path / f"KRvK{ending}").write_bytes(constant_file("KRvK", ending, 0))
+    engine = client()
+    assert engine.tell(f"setoption name SyzygyPath value {tmp_path}") == [
+        "info string Syzygy endings: 1 of 5 with 3 men."
+    ]
+    lines = engine.ask("position fen 8/8/8/8/2k5/8/8/r1Q4K b - - 0 1", "go nodes 100")
+    infos = [line for line in lines if line.startswith("info depth")]
+    assert int(value_of(infos[-1], "tbhits")) > 0 and lines[-1].startswith("bestmove a1c1")
+    assert engine.tell("setoption name SyzygyPath value /nowhere") == [
+        "info string Syzygy tables: '/nowhere' does not exist. Name the folder that has the files .rtbw and .rtbz."
+    ]
+    assert engine.engine.setup.syzygy_path == str(tmp_path)
+    assert engine.tell("setoption name SyzygyPath value <empty>") == [] and not engine.engine.setup.syzygy_path
+    assert not any(" tbhits " in line for line in engine.ask("go nodes 20"))
+    (said,) = client("minichess").tell("setoption name SyzygyPath value /nowhere")
+    assert said == "info string SyzygyPath has no effect: the tables are of chess."
 
 
 def test_refused_options_stay_as_they_were(tmp_path: Path) -> None:

@@ -293,9 +293,8 @@ def test_one_run_has_one_game(tmp_path: Path) -> None:
     assert Told(tmp_path / "b.csa", run=run).counts.refused == {"of another game or other options": 1}
     with pytest.raises(SettingsError, match="has games of chess, not of shogi: name another directory"):
         Told(tmp_path / "b.csa", run=run, game="shogi")
-    assert str(plan(run, make("chess"), GameName.parse("chess"), asked={}).game) == "chess", (
-        "a training may begin in it"
-    )
+    planned = plan(run, make("chess"), GameName.parse("chess"), asked={})
+    assert str(planned.config.game) == "chess", "a training may begin in it"
 
 
 def test_files_that_cannot_be_read_stop_nothing(tmp_path: Path) -> None:

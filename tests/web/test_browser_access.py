@@ -1,7 +1,8 @@
-"""What people meet who listen to the pages or see little: axe-core on each page, headings, names, and what is said aloud."""
+"""What people meet who listen to the pages or see little: axe-core, headings, names, and what is said aloud."""
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -95,7 +96,7 @@ def test_a_page_has_one_heading_of_the_first_level(visit: Open, name: str) -> No
         "() => [...document.querySelectorAll('h1, h2, h3, h4')]"
         ".filter((one) => one.checkVisibility()).map((one) => Number(one.tagName[1]))"
     )
-    assert all(later <= earlier + 1 for earlier, later in zip(levels, levels[1:], strict=False)), levels
+    assert all(later <= earlier + 1 for earlier, later in itertools.pairwise(levels)), levels
 
 
 def test_the_computers_move_is_said_aloud(visit: Open) -> None:

@@ -477,6 +477,17 @@ pub trait Game: Send + Sync + 'static {
         None
     }
 
+    /// True if [`Self::syzygy_board`] may be anything but `None`.
+    fn has_syzygy(&self) -> bool {
+        false
+    }
+
+    /// The board for tables of chess endings, and the plies since a capture or a pawn's move; `None` in games with other rules.
+    #[inline]
+    fn syzygy_board<'a>(&self, _state: &'a Self::State) -> Option<(&'a cozy_chess::Board, u32)> {
+        None
+    }
+
     /// Number of positions that a game may begin with (960 in Chess960); [`Self::initial_state`] is one of them.
     fn num_starts(&self) -> u32 {
         1

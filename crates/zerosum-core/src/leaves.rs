@@ -3,14 +3,15 @@
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use crate::deepening::{LineEvaluation, disturbance};
 use crate::error::UsageError;
 use crate::game::{Action, Game, GameSpec, PlaneKind, Planes, Position};
+use crate::hidden_move::{HiddenMove, NO_SLOT};
 use crate::interrupt::InterruptCheck;
+use crate::line_evaluation::{LineEvaluation, disturbance};
 use crate::player::{Player, ValueForFirst, ValueForMover};
 use crate::pool::{LEAVES_PER_PART, Pool, Work};
 use crate::random::RandomStream;
-use crate::search::{HiddenMove, NO_SLOT};
+
 use crate::updatable::{Accumulators, Network};
 
 /// B positions as an evaluator takes them. Immutable once they have left the search. All but the positions themselves are
@@ -478,19 +479,6 @@ impl LeafArrays {
         self.legal_actions.truncate(self.legal_offsets[num_leaves] as usize);
         self.logit_actions.truncate(self.legal_offsets[num_leaves] as usize);
     }
-}
-
-/// Memory for the bit planes (zeroed) and the constant planes of one position.
-pub fn plane_buffers(spec: &GameSpec) -> (Vec<u8>, Vec<f32>) {
-    let num_bytes = spec.num_planes(PlaneKind::Bits) * spec.bytes_per_plane();
-    (vec![0; num_bytes], vec![0.0; spec.num_planes(PlaneKind::Constant)])
-}
-
-/// The packed bit planes and the constant planes of one position.
-pub fn encoded<G: Game>(game: &G, state: &G::State) -> (Vec<u8>, Vec<f32>) {
-    let (mut bits, mut constants) = plane_buffers(game.spec());
-    game.encode(state, &mut Planes::new(&mut bits, &mut constants, game.spec().bytes_per_plane()));
-    (bits, constants)
 }
 
 /// The positions of a batch, of which those from `first` on have neither planes nor legal actions yet.

@@ -22,13 +22,16 @@
 
 pub mod alpha_beta;
 pub mod deepening;
+mod encoding;
 pub mod erased;
 pub mod error;
 pub mod evaluation;
 pub mod game;
 pub mod games;
+mod hidden_move;
 mod interrupt;
 pub mod leaves;
+mod line_evaluation;
 pub mod perft;
 pub mod picture;
 pub mod player;
@@ -37,6 +40,8 @@ pub mod proof;
 pub mod random;
 pub mod search;
 pub mod selfplay;
+pub mod syzygy;
+pub mod tables;
 pub mod updatable;
 
 pub use error::UsageError;

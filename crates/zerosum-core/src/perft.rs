@@ -1,8 +1,8 @@
 //! Perft, and the timing of rules and encodings. Functions here call `check_interrupt` now and then; it may unwind.
 
+use crate::encoding::plane_buffers;
 use crate::game::{Action, Game, Planes, Position};
 use crate::interrupt::InterruptCheck;
-use crate::leaves::plane_buffers;
 use crate::random::RandomStream;
 
 /// Number of lines of play of `depth` plies: the standard test of move generation. A line that ends earlier without a legal

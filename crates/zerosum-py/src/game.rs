@@ -92,7 +92,7 @@ impl Game {
     }
 
     /// Calls the rules at a state.
-    fn at<T>(&self, state: &State, call: impl FnOnce(&dyn AnyPosition) -> T) -> PyResult<T> {
+    pub fn at<T>(&self, state: &State, call: impl FnOnce(&dyn AnyPosition) -> T) -> PyResult<T> {
         catch(|| self.inner.position(&state.inner).map(|position| call(&*position)))?.map_err(value_error)
     }
 

@@ -23,6 +23,7 @@ mod search;
 mod settings;
 mod spec;
 mod state;
+mod syzygy;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArrayDyn};
 use pyo3::prelude::*;
@@ -95,6 +96,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<leaves::Leaves>()?;
     module.add_class::<search::Search>()?;
     module.add_class::<root::Root>()?;
+    module.add_class::<syzygy::Syzygy>()?;
     module.add_class::<games_in_flight::GamesInFlight>()?;
     module.add_class::<games_in_flight::PlayedMoves>()?;
     module.add_function(wrap_pyfunction!(core_game_names, module)?)?;

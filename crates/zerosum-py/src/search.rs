@@ -1,6 +1,6 @@
 //! `Search`.
 
-use std::sync::{LockResult, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, LockResult, Mutex, MutexGuard, OnceLock};
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
@@ -11,6 +11,7 @@ use zerosum_core::erased::AnySearch;
 use zerosum_core::game::Action;
 use zerosum_core::proof::Forced;
 use zerosum_core::search::{Evaluations, MAX_SETTLED_NODES, Noise, UNLIMITED_SIMULATIONS};
+use zerosum_core::tables::Tables;
 
 use crate::failure::{catch, game_error, value_error};
 use crate::game::{Game, action_index};
@@ -18,6 +19,7 @@ use crate::leaves::Leaves;
 use crate::root::Root;
 use crate::settings::Settings;
 use crate::state::{LineOfPlay, State};
+use crate::syzygy::Syzygy;
 
 /// The equivalent of [`MAX_SETTLED_NODES`] for rules in Python.
 const MAX_SETTLED_NODES_PYTHON: u32 = 256;
@@ -116,19 +118,23 @@ impl Search {
 #[pymethods]
 impl Search {
     #[new]
-    #[pyo3(signature = (game, config, num_trees, *, noise_alpha))]
+    #[pyo3(signature = (game, config, num_trees, *, noise_alpha, syzygy=None))]
     fn new(
         py: Python<'_>,
         game: Py<Game>,
         config: &Bound<'_, PyAny>,
         num_trees: usize,
         noise_alpha: f32,
+        syzygy: Option<&Syzygy>,
     ) -> PyResult<Self> {
         let mut config = config.extract::<Settings>()?.config(noise_alpha)?;
         if game.get().is_python {
             config.threads = 1; // only the one that asks has the interpreter's lock
         }
-        let inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(value_error)?;
+        let mut inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(value_error)?;
+        if let Some(syzygy) = syzygy {
+            inner.use_tables(Tables { syzygy: Some(Arc::clone(&syzygy.inner)) }).map_err(value_error)?;
+        }
         let lines = Mutex::new(vec![game.get().initial_line(); num_trees]);
         let (inner, memory) = (Mutex::new(inner), PyDict::new(py).unbind());
         Ok(Self { game, inner, end: OnceLock::new(), copies: Mutex::default(), memory, lines })
@@ -303,6 +309,12 @@ impl Search {
     #[getter]
     fn num_collisions(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.lock(py)?.num_collisions())
+    }
+
+    /// Number of positions that tables have settled.
+    #[getter]
+    fn num_table_hits(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.lock(py)?.num_table_hits())
     }
 
     /// Bytes of the trees and the cache.

@@ -440,7 +440,7 @@ class _Board:
         for cell in last_move if self._has_ringed_stones else ():
             piece, (x, y) = self.picture.cells[cell], self.centre(cell)
             colour = INK if piece is None or self.is_upright else STONES[1 - piece[0]][1]
-            yield f'<circle cx="{x:g}" cy="{y:g}" r="9" fill="none" stroke="{colour}" stroke-width="2.5"/>'
+            yield f'<circle class="last" cx="{x:g}" cy="{y:g}" r="9" fill="none" stroke="{colour}" stroke-width="2.5"/>'
 
     @property
     def _has_ringed_stones(self) -> bool:

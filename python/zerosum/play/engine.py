@@ -123,6 +123,16 @@ class Engine:
         """The used share of the memory that the settings allow, in [0, 1]."""
         return min(self._followed.search.num_bytes / (self._config.memory_mib << 20), 1.0)
 
+    @property
+    def has_tables(self) -> bool:
+        """Whether the search has tables of endings."""
+        return bool(self._config.syzygy_path)
+
+    @property
+    def num_table_hits(self) -> int:
+        """Positions that tables have settled since the settings were changed."""
+        return self._followed.search.num_table_hits
+
     def _require_idle(self) -> None:
         if self.is_thinking:
             raise RuntimeError("a search is running: stop it first")

@@ -7,6 +7,7 @@ no blanks; options choose variants of chess.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from zerosum._core import uniform
 from zerosum.base.errors import DataError, GameError, SettingsError, ZerosumError
@@ -17,10 +18,13 @@ from zerosum.play.analysis import AnalysisLine
 from zerosum.play.choice import describe_network
 from zerosum.play.contestant import ROLLOUTS
 from zerosum.play.fit import fits
-from zerosum.protocols.engine_options import INERT, OfferedOption, check, combo, text
+from zerosum.play.player import Player
+from zerosum.protocols.engine_options import EMPTY, INERT, OfferedOption, check, combo, text
 from zerosum.protocols.engine_setup import EngineSetup, path_of
 from zerosum.protocols.line_engine import Go, LineEngine
 from zerosum.protocols.line_words import Position
+from zerosum.search import SearchConfig
+from zerosum.search.syzygy import describe_syzygy, open_syzygy
 
 CHESS = ("chess", "chess960")
 NO_BOOK = "<none>"
@@ -48,10 +52,13 @@ class UciSetup(EngineSetup):
         if name in CHESS:
             yield check("OwnBook", False, "plays the moves of `BookFile`, by their weights, as long as it has any")
             yield text("BookFile", NO_BOOK, "a Polyglot book (.bin) for `OwnBook`, in chess")
+            meaning = "a folder of [Syzygy tables](tables.md), or several as in `PATH`: endings are played by them"
+            yield text("SyzygyPath", str(self.search_overrides.get("syzygy_path", EMPTY)), meaning)
         inert = "has no effect"
         yield check("UCI_AnalyseMode", False, f"{inert}: analysis and games use the same search", is_inert=True)
         yield text("UCI_Opponent", INERT, f"{inert}: the engine plays all opponents alike", is_inert=True)
-        yield text("SyzygyPath", INERT, f"{inert}: tablebases are not read", is_inert=True)
+        if name not in CHESS:
+            yield text("SyzygyPath", INERT, f"{inert}: the tables are of chess", is_inert=True)
 
     def book(self) -> PolyglotBook | None:
         """The book to play from, if there is one for the game.
@@ -68,6 +75,27 @@ class UciSetup(EngineSetup):
         if self._book is None or self._book.name != path:
             self._book = read_book(path)
         return self._book
+
+    def set(self, said_name: str, said_value: str) -> OfferedOption:
+        """As in other engines; tables that cannot be used are refused at once."""
+        if (
+            said_name.casefold() == "syzygypath"
+            and self.asked_game.spec.name in CHESS
+            and said_value not in ("", EMPTY)
+        ):
+            open_syzygy(said_value)
+        return super().set(said_name, said_value)
+
+    def search_config(self, player: Player, *, proofs: bool = False, is_limited: bool = True) -> SearchConfig:
+        """As in other engines, with the tables of `SyzygyPath` in chess."""
+        config = super().search_config(player, proofs=proofs, is_limited=is_limited)
+        return replace(config, syzygy_path=self.syzygy_path)
+
+    @property
+    def syzygy_path(self) -> str:
+        """The folders of tables; "" for none."""
+        path = self.values.get("SyzygyPath", "")
+        return path if self.game.spec.name in CHESS and path not in (EMPTY, INERT) else ""
 
     def _game_asked(self) -> Rules:
         asked = self.asked_game
@@ -151,6 +179,12 @@ class UciEngine(LineEngine):
             return None
         self._tell(f"{book.name}, entry {move.entry}, weight {move.weight}")
         return f"bestmove {position.texts([action])[0]}"
+
+    def _set_option(self, argument: str) -> None:
+        super()._set_option(argument)
+        assert isinstance(self.setup, UciSetup)
+        if argument.casefold().startswith("name syzygypath") and (path := self.setup.syzygy_path):
+            self._tell(describe_syzygy(open_syzygy(path)))
 
     def _mate_in(self, num_plies: int) -> int:
         return (num_plies + 1) // 2

@@ -89,6 +89,8 @@ class RunConfig:
         """A hash of the settings that decide how games are played."""
         parts = [to_mapping(part) for part in (self.search, self.selfplay, self.network)]
         del parts[0]["proof_nodes"]  # self-play makes none
+        if not self.search.syzygy_path:
+            del parts[0]["syzygy_path"]  # games from before the setting have the same hash
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
@@ -218,7 +220,7 @@ def configured_game(game: Rules, config: RunConfig) -> Rules:
     >>> len(go.spec.planes), len(configured_game(go, new_config(go, "go9")).spec.planes)
     (17, 20)
     """
-    return game if game.is_python else make(config.game)
+    return game if game.is_python or game.spec.full_name == str(config.game) else make(config.game)
 
 
 def asked_settings(

@@ -9,7 +9,7 @@ from typing import Any
 from zerosum.base.errors import command_text
 from zerosum.games import Game, Rules, measure_game
 from zerosum.games.names import GameName
-from zerosum.network import Checkpoint, CheckpointInfo, NetworkShape, initial_weights
+from zerosum.network import Checkpoint, CheckpointInfo, initial_weights
 from zerosum.network.evaluators import make_evaluator
 from zerosum.run.config import RunConfig, dump_config
 from zerosum.run.config_words import budget_words, network_words, words_on_preset
@@ -42,17 +42,16 @@ def dry_run(
         ZerosumError: as `train`.
     """
     given = GivenGame.of(game)
-    config = plan(Path(run), given.rules, given.name, preset=preset, asked=asked)
-    given = given.with_name(config.game)
+    run_plan = plan(Path(run), given.rules, given.name, preset=preset, asked=asked)
+    config = run_plan.config
     report(dump_config(config))
     report(f"# The run would be in {Path(run).absolute()}. Its budget is {budget_words(config.training)}.")
-    shape = NetworkShape.of(given.rules.spec)
-    report(f"# The network: {network_words(config.network, shape)}.")
+    report(f"# The network: {network_words(config.network, run_plan.shape)}.")
     is_new = not (Path(run) / "config.toml").exists()
-    if is_new and (words := words_on_preset(config, given.rules)):
+    if is_new and (words := words_on_preset(config, run_plan.game)):
         report(f"# {words}")
     if config.training.source == "selfplay":
-        report(f"# {estimate(config, given.rules)}")
+        report(f"# {estimate(config, run_plan.game)}")
     return config
 
 

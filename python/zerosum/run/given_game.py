@@ -47,10 +47,6 @@ class GivenGame:
         own = None if isinstance(game, Rules) else game
         return GivenGame(rules, (own and source_of(own)) or GameName.of_object(rules.spec), own)
 
-    def with_name(self, name: GameName) -> GivenGame:
-        """The game under the name that a run gives it, with other planes."""
-        return self if name == self.name or self.rules.is_python else GivenGame(make(name), name, None)
-
     def doubts(self) -> list[str]:
         """The first lines of the doubts of `check_game` in a few games of a user's game.
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from pathlib import Path
 
 from zerosum.cluster import ClusterSelfplay, Connection
-from zerosum.games import Rules
 from zerosum.network import Checkpoint
 from zerosum.network.evaluators import make_evaluator
 from zerosum.replay import Batch
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord
-from zerosum.run.config import RunConfig
 from zerosum.run.forecast import measure
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.saved_state import SavedState
 from zerosum.run.workers import measured, new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
@@ -29,9 +27,7 @@ class Playing:
 
     def __init__(
         self,
-        directory: Path,
-        game: Rules,
-        config: RunConfig,
+        plan: RunPlan,
         checkpoint: Checkpoint,
         store: GameStore,
         *,
@@ -45,9 +41,7 @@ class Playing:
         """Make the evaluator and the workers, which continue the games in flight, and report them.
 
         Args:
-            directory: The run directory.
-            game: The game.
-            config: The run's settings.
+            plan: The run's plan.
             checkpoint: The network that plays at first.
             store: Gets the games, and has those in flight.
             saved: The run's counts at the newest checkpoint.
@@ -57,6 +51,7 @@ class Playing:
             cluster: Plays the games; this machine without one.
             report: Gets the progress, line by line.
         """
+        directory, game, config = plan.directory, plan.game, plan.config
         self._config, self._report = config, report
         self._evaluations_before, self._simulations_before = evaluations, saved.simulations
         measured_config, why = measured(

@@ -20,7 +20,6 @@ import numpy as np
 
 from zerosum.base.errors import RunError, command_text
 from zerosum.base.files import writing
-from zerosum.games import Rules
 from zerosum.network import Checkpoint, save_checkpoint
 from zerosum.network.evaluators import make_evaluator
 from zerosum.replay import ReplayWindow
@@ -34,6 +33,7 @@ from zerosum.run.learning import RunLearner, open_checkpoint
 from zerosum.run.measures import Measures
 from zerosum.run.metrics import MetricsRow
 from zerosum.run.run_directory import RECORDS
+from zerosum.run.run_plan import RunPlan
 from zerosum.selfplay.playing_network import PROGRESS
 
 SAMPLE_EVALUATIONS = 3
@@ -70,16 +70,14 @@ def _no_games(directory: Path, config: RunConfig) -> RunError:
 class RecordTraining:
     """One process's part in a run that learns from records."""
 
-    def __init__(
-        self, directory: Path, game: Rules, config: RunConfig, report: Callable[[str], None], stop: threading.Event
-    ) -> None:
+    def __init__(self, plan: RunPlan, report: Callable[[str], None], stop: threading.Event) -> None:
         """Open the run and continue it. Setting `stop` ends the training soon and cleanly.
 
         Raises:
             RunError: the run has no games to learn from.
             DataError: the games are of another game or version.
         """
-        self._directory, self._game, self._config, self._report = directory, game, config, report
+        self._directory, self._game, self._config, self._report = plan.directory, plan.game, plan.config, report
         self._stop = stop
         with contextlib.ExitStack() as opened:
             self._open(opened)

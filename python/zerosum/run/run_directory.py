@@ -39,6 +39,7 @@ from zerosum.network.evaluators.device import torch_device
 from zerosum.network.growing import growth_obstacle
 from zerosum.replay.shards import read_manifest
 from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config, require_pieces
+from zerosum.run.run_plan import RunPlan
 
 LOCK = "holder.lock"
 """The file that a process locks while it holds a run."""
@@ -181,8 +182,8 @@ def plan(
     *,
     preset: str = "",
     asked: Mapping[str, Mapping[str, Any]],
-) -> RunConfig:
-    """The settings that a training would have: those of the run with the changes asked for, or new ones.
+) -> RunPlan:
+    """The plan of a training: by the settings of the run with the changes asked for, or by new ones.
 
     This writes nothing.
 
@@ -200,7 +201,7 @@ def plan(
     if config.training.device != "auto":
         torch_device(config.training.device)
     backend_of(config.training.evaluator)
-    return config
+    return RunPlan.of(directory, game, config)
 
 
 def write_config(directory: Path, config: RunConfig) -> None:

@@ -21,12 +21,10 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.base.files import writing
 from zerosum.cluster import ClusterDevices, Connection
-from zerosum.games import Rules
 from zerosum.learner.parallel import LearnerLostError
 from zerosum.network import Checkpoint, save_checkpoint
 from zerosum.network.checkpoint import mark_best
@@ -36,13 +34,13 @@ from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord, require_game
 from zerosum.run.budget import USED_UP, Budget, clock_s
 from zerosum.run.cluster_raters import ClusterRaters
-from zerosum.run.config import RunConfig
 from zerosum.run.evaluation import run_evaluation
 from zerosum.run.gate import Gate
 from zerosum.run.learning import RunLearner, new_window, open_checkpoint
 from zerosum.run.measures import Measures
 from zerosum.run.pace import Pace
 from zerosum.run.playing import Playing
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.saved_state import SavedState
 from zerosum.run.storage import Mirror
 from zerosum.run.telling import Telling, going_on
@@ -61,9 +59,7 @@ class SelfplayTraining:
 
     def __init__(
         self,
-        directory: Path,
-        game: Rules,
-        config: RunConfig,
+        plan: RunPlan,
         report: Callable[[str], None],
         stop: threading.Event,
         *,
@@ -76,9 +72,10 @@ class SelfplayTraining:
         this machine. `mirror` copies the run to object storage; it has only sealed games, so the games are sealed
         before each checkpoint.
         """
-        self._directory, self._game, self._config, self._report = directory, game, config, report
+        self._plan, self._report = plan, report
+        self._directory, self._game, self._config = plan.directory, plan.game, plan.config
         self._stop, self._mirror, self._cluster = stop, mirror, cluster
-        self._is_deterministic = config.training.deterministic
+        self._is_deterministic = plan.config.training.deterministic
         with contextlib.ExitStack() as opened:
             self._open(opened)
             self._opened = opened.pop_all()
@@ -121,9 +118,7 @@ class SelfplayTraining:
             report(words)
         last = self._measures.metrics.last
         self._playing = Playing(
-            directory,
-            game,
-            config,
+            self._plan,
             self._gate.best() if self._gate else checkpoint,
             self._store,
             saved=saved,
@@ -142,7 +137,7 @@ class SelfplayTraining:
         )
         self._pace = Pace(config, self._window, self._budget, saved)
         parts = (self._store, self._window, self._playing, self._pace, self._budget, self._measures)
-        self._telling = Telling(directory, config, *parts, report=report)
+        self._telling = Telling(self._plan, *parts, report=report)
         self._learners_lost: list[int] = []  # the saved step at each loss since the newest checkpoint
 
     def _full_window(self, saved: SavedState) -> ReplayWindow:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from zerosum.base.errors import command_text
 from zerosum.replay import ReplayWindow
@@ -14,6 +13,7 @@ from zerosum.run.config_words import minutes_word, train_text
 from zerosum.run.measures import Measures, progress_line
 from zerosum.run.pace import LATEST_START, Pace
 from zerosum.run.playing import Playing
+from zerosum.run.run_plan import RunPlan
 
 
 class Telling:
@@ -21,8 +21,7 @@ class Telling:
 
     def __init__(
         self,
-        directory: Path,
-        config: RunConfig,
+        plan: RunPlan,
         store: GameStore,
         window: ReplayWindow,
         playing: Playing,
@@ -32,7 +31,7 @@ class Telling:
         *,
         report: Callable[[str], None],
     ) -> None:
-        self._directory, self._config, self._report = directory, config, report
+        self._directory, self._config, self._report = plan.directory, plan.config, report
         self._store, self._window, self._playing, self._pace = store, window, playing, pace
         self._budget, self._measures = budget, measures
         self._reported_evaluations = 0

@@ -30,7 +30,6 @@ from zerosum.base.errors import SettingsError, printable
 from zerosum.cluster import connected, require_answer, require_ray
 from zerosum.games import Game, Rules
 from zerosum.games.names import GameName
-from zerosum.network import NetworkShape
 from zerosum.network.weights import policy_remark
 from zerosum.run.config import RunConfig, asked_settings
 from zerosum.run.config_words import budget_words, network_words, words_on_preset
@@ -38,6 +37,7 @@ from zerosum.run.given_game import GivenGame
 from zerosum.run.initial_network import allow_network
 from zerosum.run.record_training import RecordTraining, require_games
 from zerosum.run.run_directory import hold, plan, stopped_by_request, write_config
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.selfplay_training import SelfplayTraining
 from zerosum.run.storage import mirrored, require_store
 
@@ -96,32 +96,32 @@ def train(
         report(f"DOUBT: {doubt} `zerosum check-game` shows more.")
     asked = asked_settings(minutes=minutes, steps=steps, seed=seed, overrides=overrides, settings=settings)
 
-    def planned() -> RunConfig:
+    def planned() -> RunPlan:
         return plan(directory, given.rules, given.name, preset=preset, asked=asked)
 
     # Refuse what can be refused before the directory is made.
-    config = planned()
+    config = planned().config
     _require_cluster(config, cluster)
     require_games(directory, config)
     require_store(store)
     with hold(directory), _stop_on_signals() as stop, stopped_by_request(directory, stop):
         is_new = not (directory / "config.toml").exists()
-        config = planned()  # again, now that no other process can change the run
-        given = given.with_name(config.game)
+        run_plan = planned()  # again, now that no other process can change the run
+        config = run_plan.config
         write_config(directory, config)
         given.keep_source(directory, report=say)
         if note := allow_network(asked.get("training", {}).get("initial_network", "")):
             say(note)
-        _describe(config, given.rules, directory, say)
-        if is_new and (words := words_on_preset(config, given.rules)):
+        _describe(run_plan, say)
+        if is_new and (words := words_on_preset(config, run_plan.game)):
             report(f"  {words}")
         repeatable = _repeatable_torch() if config.training.deterministic else contextlib.nullcontext()
         with mirrored(directory, store, report=say) as mirror, repeatable:
             if config.training.source == "selfplay":
                 with connected(cluster) if cluster else contextlib.nullcontext() as connection:
-                    SelfplayTraining(directory, given.rules, config, say, stop, cluster=connection, mirror=mirror).run()
+                    SelfplayTraining(run_plan, say, stop, cluster=connection, mirror=mirror).run()
             else:
-                RecordTraining(directory, given.rules, config, say, stop).run()
+                RecordTraining(run_plan, say, stop).run()
         return stop.signal
 
 
@@ -149,8 +149,9 @@ def _require_cluster(config: RunConfig, cluster: str) -> None:
     require_answer(cluster)
 
 
-def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -> None:
+def _describe(plan: RunPlan, report: Report) -> None:
     """Report the chosen settings."""
+    config, game, directory = plan.config, plan.game, plan.directory
     network, training = config.network, config.training
     report(
         f"Learning {game.spec.full_name} in {directory} for {budget_words(training)}"
@@ -158,13 +159,13 @@ def _describe(config: RunConfig, game: Rules, directory: Path, report: Report) -
         + (", deterministic." if training.deterministic else ".")
     )
     report(
-        f"  network {network_words(network, NetworkShape.of(game.spec))};"
+        f"  network {network_words(network, plan.shape)};"
         f" {config.search.num_simulations} simulations a move;"
         f" learner {config.learner.optimizer}, batch {config.learner.batch_size}."
     )
     if training.initial_network:
         report(f"  it begins with the network {training.initial_network}.")
-    if game.is_python and (remark := policy_remark(network, NetworkShape.of(game.spec))):
+    if game.is_python and (remark := policy_remark(network, plan.shape)):
         report(f"  {remark}")
     report(f"  Every setting is in {directory / 'config.toml'}.")
 

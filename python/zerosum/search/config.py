@@ -14,6 +14,7 @@ from zerosum._core import MIN_TREE_KIB, Root, Search
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
 from zerosum.games import Rules, measure_game
+from zerosum.search.syzygy import open_syzygy
 
 __all__ = ["Root", "Search", "SearchConfig", "new_search"]
 
@@ -167,6 +168,10 @@ class SearchConfig:
         "'known', the game's own, or 'learned': below the root a MuZero network (network.kind 'muzero') takes their"
         " place (docs/muzero.md)",
     )
+    syzygy_path: str = setting(
+        "",
+        "folder of Syzygy tables (.rtbw, .rtbz), or several as in PATH, for chess (docs/tables.md); empty for none",
+    )
     memory_mib: int = setting(
         2048,
         "memory of all trees together, in MiB, in equal parts; a search ends early when its tree has filled its"
@@ -207,6 +212,7 @@ def refuse_with_learned_rules(config: SearchConfig) -> None:
         "proof_nodes": (config.proof_nodes > 0, "0", "no result is proven without the rules"),
         "reuse_tree": (config.reuse_tree, "false", "the next root is a position, not a hidden state"),
         "cache_positions": (config.cache_positions > 0, "0", "a cache knows positions, not hidden states"),
+        "syzygy_path": (bool(config.syzygy_path), "empty", "tables know positions, not hidden states"),
     }
     for name, (is_asked, other, reason) in reasons.items():
         if is_asked:
@@ -220,7 +226,7 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
     """A search of `num_trees` positions of a game, all at the initial state, none begun.
 
     Raises:
-        SettingsError: so many trees have too little memory.
+        SettingsError: so many trees have too little memory, or the tables of `syzygy_path` cannot be used.
     """
     if config.memory_mib * 1024 < MIN_TREE_KIB * num_trees:
         raise SettingsError(
@@ -228,7 +234,14 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
             " give more."
         )
     alpha = config.root_noise_alpha
-    return Search(game, config, num_trees, noise_alpha=natural_noise_alpha(game) if alpha is None else alpha)
+    noise_alpha = natural_noise_alpha(game) if alpha is None else alpha
+    if not config.syzygy_path:
+        return Search(game, config, num_trees, noise_alpha=noise_alpha)
+    tables = open_syzygy(config.syzygy_path)
+    try:
+        return Search(game, config, num_trees, noise_alpha=noise_alpha, syzygy=tables)
+    except ValueError as error:
+        raise SettingsError(f"search.syzygy_path is {config.syzygy_path!r}: {error}. Leave it empty.") from error
 
 
 def tree_mib(game: Rules, config: SearchConfig) -> float:

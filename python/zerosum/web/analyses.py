@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from zerosum.analysis.go_score import expected_points
 from zerosum.games import Rules, State
+from zerosum.notation.legality import options_of
 from zerosum.play.analysis import Analysis, win_rate
+from zerosum.play.go_ending import final_score
 from zerosum.play.player import Player
 from zerosum.web.boards import move_cells, page_notation
 
@@ -14,6 +18,8 @@ LINE_PLIES = 12
 OWNERSHIP_GAMES = 32
 """Random games for an estimate of territory."""
 LEAST_HEAT = 0.005
+LEAD_PLIES = 6
+"""Most plies of a line whose positions are asked for the lead."""
 
 
 def analysis_json(found: Analysis) -> dict[str, Any]:
@@ -73,6 +79,35 @@ def has_owners(game: Rules) -> bool:
     (True, False)
     """
     return game.ownership(game.initial_state(), 0, 0) is not None
+
+
+def lead(player: Player, state: State, line: Sequence[int] = ()) -> float | None:
+    """The first player's lead in points at the end, by the score itself or by the network.
+
+    With a line, such as the best one of a search, it is the mean over the position and those of the line: a network is
+    less sure of a single position than of what follows from it.
+
+    None in games without points, and where the network knows neither the score nor the owners of points.
+    """
+    game = player.game
+    if not has_owners(game) or "komi" not in options_of(game):
+        return None
+    leads: list[float] = []
+    for action in (*line[:LEAD_PLIES], None):
+        if game.ending(state) is not None:
+            final = final_score(game, state, marked=frozenset())
+            score = game.score(state) if final is None else final.lead
+            return score if not leads else _mean([*leads, score or 0.0])
+        if (points := expected_points(player, state)) is None:
+            return None
+        leads.append(points.lead)
+        if action is not None:
+            state = game.play(state, action)
+    return _mean(leads)
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return round(sum(numbers) / len(numbers), 1)
 
 
 def ownership(player: Player, state: State, *, num_games: int = OWNERSHIP_GAMES) -> list[float] | None:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 from zerosum.base.errors import GameError
 from zerosum.games import Rules, state_after
 from zerosum.games.catalogue import plane_table
-from zerosum.games.rules import names_planes
+from zerosum.games.rules import names_planes, with_options
+from zerosum.notation.legality import options_of
 from zerosum.play.fit import fits
 from zerosum.web.boards import draw_board
 from zerosum.web.library import Library
 from zerosum.web.names import short_name
 
+CONTROLS = {"komi": "Komi", "handicap": "Handicap stones"}
+"""Options that people set before a game, by their names on pages."""
+MOST_HANDICAP = 9
 MOST_PLANES = 64
 """Most planes that are drawn."""
 
@@ -49,6 +54,45 @@ def games(library: Library) -> list[dict[str, Any]]:
 def _first_board(game: Rules) -> str:
     svg: str = draw_board(game, game.initial_state())["svg"]
     return svg
+
+
+def controls(game: Rules) -> list[dict[str, Any]]:
+    """The controls of a game's options on pages: name, label, value, and the values to choose from if they are few.
+
+    >>> from zerosum.games import make
+    >>> [(one["name"], one["value"], one["values"]) for one in controls(make("go9"))]
+    [('komi', '7', []), ('handicap', '0', ['0', '2', '3', '4', '5', '6', '7', '8', '9'])]
+    """
+    values = options_of(game)
+    return [
+        {"name": name, "label": label, "value": values[name], "values": _values(game, name)}
+        for name, label in CONTROLS.items()
+        if name in values
+    ]
+
+
+def _values(game: Rules, name: str) -> list[str]:
+    """The whole numbers up to the most handicap stones that an option may have; none for one of other numbers."""
+    found = []
+    with contextlib.suppress(GameError):
+        with_options(game, **{name: "0.5"})
+        return []
+    for number in map(str, range(MOST_HANDICAP + 1)):
+        with contextlib.suppress(GameError):
+            with_options(game, **{name: number})
+            found.append(number)
+    return found
+
+
+def game_with(library: Library, game: Rules, values: Mapping[str, str]) -> Rules:
+    """A game with other values of its controls.
+
+    Raises:
+        GameError: a value is out of range.
+    """
+    return library.game(
+        with_options(game, **{name: values[name] for name in CONTROLS if name in values}).spec.full_name
+    )
 
 
 def page(game: Rules, moves: str) -> dict[str, Any]:

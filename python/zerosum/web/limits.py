@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import num_cores
+
+LOOKS = 15
+"""How many times as long as any other search an analysis may go on."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,11 @@ class Limits:
     """Networks in memory; the least recently used one is dropped."""
     searching: int = num_cores()
     """Searches that run at the same moment."""
+
+    @property
+    def looking(self) -> Limits:
+        """The longer limits of an analysis that goes on while a visitor looks at a position; the memory is the same."""
+        return replace(self, seconds=LOOKS * self.seconds, simulations=LOOKS * self.simulations)
 
     def __post_init__(self) -> None:
         for field in fields(self):

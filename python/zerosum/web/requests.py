@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from zerosum.web import growth_requests, match_requests, run_requests, study_requests, tour_requests
+from zerosum.web import (
+    growth_requests,
+    lesson_requests,
+    match_requests,
+    puzzles,
+    run_requests,
+    study_requests,
+    teaching,
+    tour_requests,
+)
 from zerosum.web.visit import Handler, Visit
 
 HANDLERS: dict[str, Handler] = {
@@ -15,16 +24,13 @@ HANDLERS: dict[str, Handler] = {
     "play.save": Visit.play_save,
     "play.address": Visit.play_address,
     "play.hint": Visit.play_hint,
-    "lesson.open": Visit.lesson_open,
-    "lesson.step": Visit.lesson_step,
-    "lesson.c": Visit.lesson_c,
-    "lesson.rewind": Visit.lesson_rewind,
-    "lesson.reset": Visit.lesson_reset,
-    "lesson.texts": Visit.lesson_texts,
     "games.list": Visit.games_list,
     "games.page": Visit.games_page,
     "games.opponents": Visit.games_opponents,
+    **lesson_requests.HANDLERS,
     **study_requests.HANDLERS,
+    **puzzles.HANDLERS,
+    **teaching.HANDLERS,
     **growth_requests.HANDLERS,
     **run_requests.HANDLERS,
     **match_requests.HANDLERS,

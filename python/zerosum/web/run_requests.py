@@ -55,6 +55,20 @@ async def runs_game(visit: Visit, fields: Fields) -> dict[str, Any]:
     return await asyncio.to_thread(found)
 
 
+async def runs_settings(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """The settings of a run."""
+    label, library = fields.text("run"), visit.house.library
+    found = await asyncio.to_thread(lambda: runs.settings(library.run_directory(label)))
+    return {"name": label, "settings": found}
+
+
+async def runs_csv(visit: Visit, fields: Fields) -> dict[str, Any]:
+    """The recorded figures of a run as a file."""
+    label, library = fields.text("run"), visit.house.library
+    text = await asyncio.to_thread(lambda: runs.figures(library.run_directory(label)))
+    return {"name": f"{label.replace('/', '-')}.csv", "text": text}
+
+
 async def runs_train(visit: Visit, fields: Fields) -> dict[str, Any]:
     """Begin or continue a run."""
     trainings, minutes = _trainings(visit), fields.number("minutes", 0.01, MOST_MINUTES) or 10.0
@@ -83,6 +97,8 @@ HANDLERS = {
     "runs.games": runs_games,
     "runs.openings": runs_openings,
     "runs.game": runs_game,
+    "runs.settings": runs_settings,
+    "runs.csv": runs_csv,
     "runs.train": runs_train,
     "runs.stop": runs_stop,
     "runs.may_train": runs_may_train,

@@ -6,10 +6,14 @@ A training may be in progress: files are read in their present state, and incomp
 from __future__ import annotations
 
 import contextlib
+import csv
 import functools
+import io
+import json
+import tomllib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +30,7 @@ from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import GameRecord, PlyFlag
 from zerosum.replay.shards import Manifest, read_manifest, read_shard
 from zerosum.report.game_statistics import block_of
-from zerosum.run.config import RunConfig, load_config
+from zerosum.run.config import RunConfig, dump_config, load_config
 from zerosum.run.config_words import budget_words, minutes_word
 from zerosum.run.core_use import mean_use
 from zerosum.run.metrics import MetricsRow, read_metrics
@@ -105,6 +109,39 @@ def curves(label: str, directory: Path) -> dict[str, Any]:
         "live": is_held(directory),
         "command": command_text("train", config.game, "--run", directory),
     }
+
+
+def settings(directory: Path) -> list[list[str]]:
+    """The settings of a run as (name, value), such as `network.num_blocks`, in the order of its file.
+
+    Raises:
+        DataError: the run is damaged.
+    """
+    config, _ = _read(directory)
+    return [[name, value] for name, value in _flat("", tomllib.loads(dump_config(config)))]
+
+
+def _flat(prefix: str, table: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(f"{prefix}{name}.", value)
+        else:
+            yield f"{prefix}{name}", value if isinstance(value, str) else json.dumps(value)
+
+
+def figures(directory: Path) -> str:
+    """All recorded figures of a run as CSV, a line each time they were recorded.
+
+    Raises:
+        DataError: the run is damaged.
+    """
+    _, rows = _read(directory)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [field.name for field in fields(MetricsRow)])
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: getattr(row, name) for name in writer.fieldnames})
+    return text.getvalue()
 
 
 def newest_games(directory: Path) -> list[dict[str, Any]]:

@@ -62,6 +62,7 @@ class Searches:
         simulations: int | None = None,
         seconds: float | None = None,
         num_lines: int = 1,
+        is_looking: bool = False,
         on_report: Callable[[Analysis], None] = lambda _: None,
     ) -> Analysis:
         """Search a position from scratch; a cancelled call ends the search.
@@ -71,14 +72,16 @@ class Searches:
             state: A position that is not over.
             simulations: Simulations to make; the player's own number if neither limit is given.
             seconds: Seconds to search. The first limit that is reached ends the search.
+            is_looking: Whether it goes on while a visitor looks, up to `Limits.looking`.
             num_lines: Moves that are reported with the best play after them.
             on_report: Gets the results after each slice, in the event loop.
         """
         if simulations is None and seconds is None:
             simulations = player.config.num_simulations
         config = _sliced(player.config if seconds is None else player.config_by_time())
-        total = min(simulations or self._limits.simulations, self._limits.simulations)
-        most_seconds = min(seconds or self._limits.seconds, self._limits.seconds)
+        limits = self._limits.looking if is_looking else self._limits
+        total = min(simulations or limits.simulations, limits.simulations)
+        most_seconds = min(seconds or limits.seconds, limits.seconds)
         self.num_running += 1
         try:
             search = new_search(player.game, config)

@@ -37,6 +37,7 @@ from zerosum.web.boards import choices, draw_board, move_cells, page_notation, p
 from zerosum.web.library import Library
 from zerosum.web.move_tree import MoveTree, Node
 from zerosum.web.names import short_name
+from zerosum.web.placed import Line, places_stones
 from zerosum.web.table import side_names
 
 LINE_BEGINNINGS = ("position", "startpos", "fen", "sfen")
@@ -70,6 +71,9 @@ class Study:
         self.here = self.tree.root
         """The current position."""
         self.review: Review | None = None
+        self.leads: Sequence[float | None] = ()
+        """The first player's lead in points at each position of the review, where it is known."""
+        self._line = Line(game)
 
     @classmethod
     def opened(cls, library: Library, *, text: str = "", game: str = "", index: int = 0) -> Study:
@@ -213,9 +217,17 @@ class Study:
     def _state_at(self, ply: int, variation: Sequence[int]) -> State:
         return functools.reduce(self.game.play, variation, self.states[ply])
 
+    def _states_to_here(self) -> list[State]:
+        states = self.states[: self.ply + 1]
+        for action in self.variation:
+            states.append(self.game.play(states[-1], action))
+        return states
+
     # ---- the data for the page
 
-    def view(self, *, flipped: bool = False, western: bool = False, known: int | None = 0) -> dict[str, Any]:
+    def view(
+        self, *, flipped: bool = False, western: bool = False, numbered: bool = False, known: int | None = 0
+    ) -> dict[str, Any]:
         """The position and the moves.
 
         `known` is the number of the last position of the tree that the page knows; None leaves the tree out.
@@ -232,6 +244,10 @@ class Study:
             "board": draw_board(game, state, last=last, flipped=flipped, western=western),
             "moves": [move.json() for move in moves],
             "choices": choices(game, state, moves, flipped=flipped, western=western),
+            "moved": move_cells(game, *last) if last else [],
+            "canNumber": places_stones(game),
+            "numbers": self._line.numbers(self._states_to_here(), line) if numbered or self.review else [],
+            "numbered": numbered,
             "mover": game.player(state),
             "sides": side_names(game, self.states[0]),
             "hasOwners": has_owners(game),
@@ -263,12 +279,13 @@ class Study:
         found = self.review
         assert found is not None
         moves = []
-        for move, before, _ in found.steps:
+        for number, (move, before, _) in enumerate(found.steps):
             best = before.report.lines[0] if before.report is not None and before.report.lines else None
             moves.append(
                 {
                     "mark": move.mark,
                     "loss": round(move.loss, 4),
+                    "points": self._points_lost(number, move.player),
                     "better": list(best.texts(page_notation(self.game))[:8]) if best is not None else [],
                     "cells": move_cells(self.game, before.state, best.actions[0]) if best is not None else [],
                 }
@@ -277,8 +294,18 @@ class Study:
             "points": [point(position.report, position.value) for position in found.positions],
             "moves": moves,
             "by": found.by,
+            "leads": list(self.leads),
             "players": [{**found.num_marks(player), "loss": found.mean_loss(player)} for player in (0, 1)],
         }
+
+    def _points_lost(self, number: int, player: int) -> float | None:
+        """The points that a move of the review lost, 0 for the best one; None where the score is not known."""
+        before, after = self.leads[number : number + 2] if len(self.leads) > number + 1 else (None, None)
+        if before is None or after is None:
+            return None
+        assert self.review is not None
+        is_best = self.review.moves[number].loss == 0
+        return 0.0 if is_best else round(max(0.0, (before - after) * (1 if player == 0 else -1)), 1)
 
     def export(self, format: str) -> str:
         """The record with the review, in a file's format or as JSON.

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from zerosum.analysis.query_fields import Fields, QueryError
+from zerosum.analysis.review import Review, ReviewedPosition
 from zerosum.base.errors import SettingsError
 from zerosum.games import State
 from zerosum.play.analysis import Analysis
 from zerosum.play.driver import Task
 from zerosum.play.player import Player
-from zerosum.web.analyses import analysis_json, has_owners, heat, ownership, point
+from zerosum.web.analyses import LEAD_PLIES, analysis_json, has_owners, heat, lead, ownership, point
 from zerosum.web.study import Study, TurnAnalyst
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ async def study_open(visit: Visit, fields: Fields) -> dict[str, Any]:
     library = visit.house.library
     text, game, moves = fields.text("text"), fields.text("game"), fields.text("moves")
     index, start = fields.integer("index", 0, 10_000) or 0, fields.text("start")
-    visit.stop("look", "review")
+    visit.stop("look", "look2", "review")
 
     def opened() -> Study:
         if moves or (start and not text):
@@ -53,6 +54,7 @@ async def study_open(visit: Visit, fields: Fields) -> dict[str, Any]:
 
     study = visit.study = await visit.house.searches.read(placed)
     study.review = visit.house.reviews.get(study.key, study.record)
+    study.leads = visit.house.reviews.leads(study.key)
     found = await asyncio.to_thread(_view, visit)
     return found | ({} if study.review is None else {"review": study.review_view()})
 
@@ -86,7 +88,7 @@ async def study_back(visit: Visit, fields: Fields) -> dict[str, Any]:
 
 async def study_view(visit: Visit, fields: Fields) -> dict[str, Any]:
     """The same position with other options of the view."""
-    for name in ("flipped", "western"):
+    for name in ("flipped", "western", "numbered"):
         if fields.has(name):
             visit.study_shown[name] = fields.flag(name)
     return _view(visit, None)
@@ -95,14 +97,18 @@ async def study_view(visit: Visit, fields: Fields) -> dict[str, Any]:
 async def study_look(visit: Visit, fields: Fields) -> dict[str, Any]:
     """Send the territory, then search the current position and send results meanwhile; `on` false ends the search."""
     study = _study(visit)
-    visit.stop("look")
+    visit.stop("look", "look2")
     is_over = study.game.outcome(study.state) is not None
     if not fields.flag("on") or (is_over and not has_owners(study.game)):
         return {"by": ""}
     lines = fields.integer("lines", 1, MOST_LINES) or 3
     player = await asyncio.to_thread(_analyst, visit, fields.text("vs"), study)
     visit.begin("look", lambda: _look(visit, study, player, lines))
-    return {"by": player.own_name}
+    if not fields.text("vs2") or is_over:
+        return {"by": player.own_name}
+    second = await asyncio.to_thread(_analyst, visit, fields.text("vs2"), study)
+    visit.begin("look2", lambda: _look(visit, study, second, lines, event="look2"))
+    return {"by": player.own_name, "by2": second.own_name}
 
 
 async def study_review(visit: Visit, fields: Fields) -> dict[str, Any]:
@@ -110,14 +116,14 @@ async def study_review(visit: Visit, fields: Fields) -> dict[str, Any]:
     study, limits = _study(visit), visit.house.limits
     simulations = fields.integer("simulations", 1, limits.simulations) or min(DEFAULT_SIMULATIONS, limits.simulations)
     player = await asyncio.to_thread(_analyst, visit, fields.text("vs"), study)
-    visit.stop("look")
+    visit.stop("look", "look2")
     visit.begin("review", lambda: _review(visit, study, player, simulations))
     return {"by": player.own_name, "positions": len(study.states)}
 
 
 async def study_stop(visit: Visit, fields: Fields) -> dict[str, Any]:
     """End searches."""
-    visit.stop("look", "review")
+    visit.stop("look", "look2", "review")
     return {}
 
 
@@ -142,7 +148,7 @@ def _view(visit: Visit, known: int | None = 0) -> dict[str, Any]:
 
 def _moved(visit: Visit, known: int | None = None) -> dict[str, Any]:
     """The view after a move; the page knows the tree up to the position number `known`, or all of it."""
-    visit.stop("look")
+    visit.stop("look", "look2")
     return _view(visit, known)
 
 
@@ -151,20 +157,41 @@ def _analyst(visit: Visit, word: str, study: Study) -> Player:
     return player.judged_by(player.evaluator, replace(player.config, keep_draws=True))
 
 
-async def _look(visit: Visit, study: Study, player: Player, lines: int) -> None:
+async def _look(visit: Visit, study: Study, player: Player, lines: int, *, event: str = "look") -> None:
+    """Search the position. The first engine also tells the territory, and the second one's events are `look2`."""
     state, here = study.state, {"depth": len(study.path), "here": study.here.number}
+    leads: dict[tuple[int, ...], float | None] = {}
+    """The lead by the best line, each asked of the network once: a hundredth of a second."""
 
     def tell(found: Analysis) -> None:
-        visit.tell("look", **here, heat=heat(found), **analysis_json(found))
+        best = found.lines[0].actions[:LEAD_PLIES] if found.lines else ()
+        if best not in leads:
+            leads[best] = lead(player, state, best)
+        visit.tell(event, **here, heat=heat(found), lead=leads[best], **analysis_json(found))
 
-    # The search does not change the territory, which takes a hundredth of a second.
-    if (owned := await visit.house.searches.call(lambda: ownership(player, state))) is not None:
+    # The search does not change the territory, which takes a hundredth of a second, too.
+    if event == "look" and (owned := await visit.house.searches.call(lambda: ownership(player, state))) is not None:
         visit.tell("owned", **here, ownership=owned)
     if study.game.outcome(state) is not None:
         return
-    seconds = visit.house.limits.seconds
-    found = await visit.house.searches.search(player, state, seconds=seconds, num_lines=lines, on_report=tell)
+    seconds = visit.house.limits.looking.seconds
+    found = await visit.house.searches.search(
+        player, state, seconds=seconds, num_lines=lines, is_looking=True, on_report=tell
+    )
     tell(found)
+
+
+def _leads(player: Player, found: Review) -> list[float | None]:
+    """The first player's lead in points at each position of a review; empty where one is not known."""
+
+    def of(position: ReviewedPosition) -> float | None:
+        if position.count is not None:
+            return position.count.score
+        best = position.report.lines[0].actions if position.report is not None and position.report.lines else ()
+        return lead(player, position.state, best)
+
+    leads = list(map(of, found.positions))
+    return [] if None in leads else leads
 
 
 async def _review(visit: Visit, study: Study, player: Player, simulations: int) -> None:
@@ -195,7 +222,8 @@ async def _review(visit: Visit, study: Study, player: Player, simulations: int) 
         for asked in pending[-1:]:
             asked.cancel()
     study.review = found
-    visit.house.reviews.put(study.key, found)
+    study.leads = await visit.house.searches.call(lambda: _leads(player, found))
+    visit.house.reviews.put(study.key, found, study.leads)
     visit.tell("reviewed", **study.review_view())
 
 

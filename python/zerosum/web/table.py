@@ -24,8 +24,9 @@ from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.own_files import line_text
 from zerosum.notation.record import Move, Record
 from zerosum.play.go_ending import FinalScore, final_score
-from zerosum.web.boards import choices, draw_board, faces_players, page_notation, place_moves
+from zerosum.web.boards import choices, draw_board, faces_players, move_cells, page_notation, place_moves
 from zerosum.web.names import short_name
+from zerosum.web.placed import Line, places_stones, taken_json
 
 SIDES = ("first", "second")
 OWNERSHIP_GAMES = 64
@@ -82,6 +83,7 @@ class Table:
         self.states = [start_state(game, start)]
         self._names = side_names(game, self.state)
         self.actions: list[int] = []
+        self._line = Line(game)
         self.marked = frozenset(marked)
         self._judged: tuple[tuple[int, frozenset[int]], FinalScore | None] | None = None
         """The number of moves and the marked points, and the score of the position."""
@@ -122,6 +124,11 @@ class Table:
         if self.clock is not None and self.clock.flag_fallen is not None:
             return -1.0 if self.clock.flag_fallen == 0 else 1.0
         return final.result if (final := self._final()) is not None else self.game.outcome(self.state)
+
+    @property
+    def was_persons_move(self) -> bool:
+        """Whether a person has made the last move."""
+        return bool(self.actions) and self.game.player(self.states[-2]) in self.people
 
     @property
     def is_computers_turn(self) -> bool:
@@ -208,13 +215,16 @@ class Table:
 
     # ---- the data for the page
 
-    def view(self, *, flipped: bool = False, western: bool = False, ply: int | None = None) -> dict[str, Any]:
+    def view(
+        self, *, flipped: bool = False, western: bool = False, ply: int | None = None, numbered: bool = False
+    ) -> dict[str, Any]:
         """The game as JSON for the page.
 
         Args:
             flipped: Whether the board is seen from the second player's side.
             western: Whether letters replace Japanese characters.
             ply: The position to show, by default the last one. Only the last position has legal moves.
+            numbered: Whether stones bear the numbers of their moves.
         """
         game, last = self.game, len(self.actions)
         shown = last if ply is None else min(max(ply, 0), last)
@@ -226,6 +236,10 @@ class Table:
             "game": short_name(game),
             "board": draw_board(game, state, last=before, flipped=flipped, western=western),
             "moves": [move.json() for move in moves],
+            "moved": move_cells(game, *before) if before else [],
+            "canNumber": places_stones(game),
+            "numbers": self._line.numbers(self.states[: shown + 1], self.actions[:shown]) if numbered else None,
+            "taken": [taken_json(taken) for taken in self._line.taken(self.states[: shown + 1], self.actions[:shown])],
             "choices": choices(game, state, moves, flipped=flipped, western=western),
             "ply": shown,
             "history": self.texts(),

@@ -26,14 +26,14 @@ from zerosum.games import Rules
 from zerosum.play.contestant import AlphaBeta, RandomPlay
 from zerosum.play.player import Player
 from zerosum.play.skill import MOST_SKILL, drawn_action, simulations_of, skilled_search, temperature_of
-from zerosum.web import catalogue
+from zerosum.web import catalogue, teaching
 from zerosum.web.analyses import analysis_json
 from zerosum.web.growth import Growth
-from zerosum.web.lesson import DEFAULT_C, Lesson
-from zerosum.web.lesson_texts import lesson_texts
+from zerosum.web.lesson import Lesson
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.match import Match
+from zerosum.web.names import short_name
 from zerosum.web.reviews import Reviews
 from zerosum.web.searches import Searches
 from zerosum.web.study import Study
@@ -74,6 +74,9 @@ class Visit:
         self.table: Table | None = None
         self._shown: dict[str, Any] = {}
         self._strength: dict[str, Any] = {}
+        self._teaches = False
+        self.kept = 0
+        """Number of moves up to which no move is doubted any more."""
         self.lesson: Lesson | None = None
         self.study: Study | None = None
         self.study_shown: dict[str, bool] = {}
@@ -134,13 +137,18 @@ class Visit:
 
     # ---- playing
 
-    def _table(self) -> Table:
+    def open_table(self) -> Table:
+        """The open game.
+
+        Raises:
+            SettingsError: there is none.
+        """
         if self.table is None:
             raise SettingsError("no game is open: open one first.")
         return self.table
 
     def _table_view(self) -> dict[str, Any]:
-        return self._table().view(**self._shown) | {"strength": self._strength}
+        return self.open_table().view(**self._shown) | {"strength": self._strength, "teach": self._teaches}
 
     async def play_open(self, fields: Fields) -> dict[str, Any]:
         """Set up a new game, or continue one."""
@@ -166,6 +174,8 @@ class Visit:
         marked = fields.get("marked", [])
         if not isinstance(marked, list) or not all(isinstance(one, int) and 0 <= one < 1000 for one in marked):
             raise QueryError("marked", "Must be an array of points")
+        if (teaches := fields.flag("teach")) and (fields.text("clock") or len(people) != 1):
+            raise QueryError("teach", "bad moves are told to one person in a game without a clock")
         table = Table(
             game,
             people=frozenset(people),
@@ -180,11 +190,15 @@ class Visit:
             most_plies=limits.plies,
         )
         self.stop("computer", "flag", "hint")
-        self.table = table
+        self.table, self._teaches, self.kept = table, teaches, 0
         self._strength = {
             name: value for name, value in (("seconds", seconds), ("rating", rating)) if value is not None
         }
-        self._shown = {"flipped": people == {1}, "western": fields.flag("western")}
+        self._shown = {
+            "flipped": people == {1},
+            "western": fields.flag("western"),
+            "numbered": fields.flag("numbered"),
+        }
         if fields.has("flipped"):
             self._shown["flipped"] = fields.flag("flipped")
         self._go_on()
@@ -192,27 +206,28 @@ class Visit:
 
     async def play_move(self, fields: Fields) -> dict[str, Any]:
         """Play a move by its action."""
-        table, action = self._table(), fields.integer("action", 0, 1 << 16)
+        table, action = self.open_table(), fields.integer("action", 0, 1 << 16)
         if action is None:
             raise QueryError("action", "Must be an integer")
         if not table.is_over and table.mover not in table.people:
             raise GameError("it is not your turn.")
         table.play(action)
-        return self._changed()
+        return self.go_on()
 
     async def play_undo(self, fields: Fields) -> dict[str, Any]:
         """Take moves back to the person's last turn."""
-        self._table().undo()
-        return self._changed()
+        self.open_table().undo()
+        self.kept = min(self.kept, len(self.open_table().actions))
+        return self.go_on()
 
     async def play_resign(self, fields: Fields) -> dict[str, Any]:
         """Resign."""
-        self._table().resign()
-        return self._changed()
+        self.open_table().resign()
+        return self.go_on()
 
     async def play_dead(self, fields: Fields) -> dict[str, Any]:
         """Mark a chain of a finished game of Go as dead or alive."""
-        self._table().mark_dead(fields.integer("cell", 0, 1000) or 0)
+        self.open_table().mark_dead(fields.integer("cell", 0, 1000) or 0)
         return self._table_view()
 
     async def play_view(self, fields: Fields) -> dict[str, Any]:
@@ -220,12 +235,14 @@ class Visit:
         for name in ("flipped", "western"):
             if fields.has(name):
                 self._shown[name] = fields.flag(name)
+        if fields.has("numbered"):
+            self._shown["numbered"] = fields.flag("numbered")
         self._shown["ply"] = fields.integer("ply", 0, self.house.limits.plies)
         return self._table_view()
 
     async def play_save(self, fields: Fields) -> dict[str, Any]:
         """The text of a file with the game."""
-        table = self._table()
+        table = self.open_table()
         format = fields.text("format") or table.formats()[0]
         return {"name": f"{table.game.spec.name}.{format}", "text": table.text(format)}
 
@@ -235,16 +252,17 @@ class Visit:
 
     async def play_hint(self, fields: Fields) -> dict[str, Any]:
         """Search the position; the result is sent as an event."""
-        table = self._table()
+        table = self.open_table()
         if table.is_over:
             raise GameError("the game is over, there is nothing to search.")
-        word = table.computer or self.house.library.usual_opponent(table.game)
-        player = await asyncio.to_thread(self._judge, word, table)
+        player = await asyncio.to_thread(self.judge, table)
         self.begin("hint", lambda: self._hint(table, player))
         return {"by": player.own_name}
 
-    def _judge(self, word: str, table: Table) -> Player:
+    def judge(self, table: Table) -> Player:
+        """The player that gives hints: the person's opponent, or random games if it has no search."""
         library = self.house.library
+        word = table.computer or library.usual_opponent(table.game)
         try:
             return library.analyst(word, table.game)
         except SettingsError:  # the player has no search
@@ -256,8 +274,8 @@ class Visit:
         if self.table is table and len(table.actions) == ply:
             self.tell("hint", **analysis_json(found))
 
-    def _changed(self) -> dict[str, Any]:
-        """The view after a change of the game."""
+    def go_on(self) -> dict[str, Any]:
+        """Let the computer move if it is its turn; the view of the game."""
         self.stop("computer", "hint")
         self._shown.pop("ply", None)
         self._go_on()
@@ -265,7 +283,7 @@ class Visit:
 
     def _go_on(self) -> None:
         """Let the computer move, and watch the clock."""
-        table = self._table()
+        table = self.open_table()
         if table.is_computers_turn:
             self.begin("computer", lambda: self._computer(table))
         if table.clock is not None and not table.is_over:
@@ -279,6 +297,12 @@ class Visit:
                 self.tell("table", **self._table_view())
 
     async def _computer(self, table: Table) -> None:
+        if self._teaches and table.actions and len(table.actions) > self.kept and table.was_persons_move:
+            ply = len(table.actions)
+            if (found := await teaching.doubt(self, table)) is not None:
+                self.tell("doubt", **found)
+                return
+            self.kept = ply
         while table.is_computers_turn and self.table is table:
             ply = len(table.actions)
             action, said = await self.chosen_move(table, self._strength)
@@ -320,47 +344,6 @@ class Visit:
         action = drawn_action(analysis.root, draw_, temperature=temperature) if temperature else analysis.best_action
         return action, analysis_json(analysis)
 
-    # ---- the lesson
-
-    def _lesson(self) -> Lesson:
-        if self.lesson is None:
-            raise SettingsError("no lesson is open: open one first.")
-        return self.lesson
-
-    async def lesson_open(self, fields: Fields) -> dict[str, Any]:
-        """Begin a scenario."""
-        c = fields.number("c", 0.0, 5.0)
-        self.lesson = Lesson(fields.text("scenario") or "right", DEFAULT_C if c is None else c)
-        return self.lesson.view()
-
-    async def lesson_step(self, fields: Fields) -> dict[str, Any]:
-        """Make simulations, by default one."""
-        lesson = self._lesson()
-        for _ in range(fields.integer("number", 1, 400) or 1):
-            lesson.step()
-        return lesson.view()
-
-    async def lesson_c(self, fields: Fields) -> dict[str, Any]:
-        """Change the constant; the tree stays."""
-        c = fields.number("c", 0.0, 5.0)
-        if c is not None:
-            self._lesson().set_c(c)
-        return self._lesson().view()
-
-    async def lesson_rewind(self, fields: Fields) -> dict[str, Any]:
-        """Go back to a step."""
-        self._lesson().rewind(fields.integer("number", 0, 1000) or 0)
-        return self._lesson().view()
-
-    async def lesson_reset(self, fields: Fields) -> dict[str, Any]:
-        """Clear the tree."""
-        self._lesson().reset()
-        return self._lesson().view()
-
-    async def lesson_texts(self, fields: Fields) -> dict[str, Any]:
-        """The explanations at all reading levels."""
-        return lesson_texts()
-
     # ---- games
 
     async def games_list(self, fields: Fields) -> list[dict[str, Any]]:
@@ -375,9 +358,20 @@ class Visit:
     async def games_opponents(self, fields: Fields) -> dict[str, Any]:
         """The players of a game."""
         game = await asyncio.to_thread(self.house.library.game, fields.text("game"))
+        if wanted := fields.get("options", {}):
+            if not isinstance(wanted, dict):
+                raise QueryError("options", "Must be an object")
+            values = {str(name)[:40]: str(value)[:40] for name, value in wanted.items()}
+            game = await asyncio.to_thread(catalogue.game_with, self.house.library, game, values)
         found = await asyncio.to_thread(self.house.library.opponents, game)
         ratings = await asyncio.to_thread(_ratings, self.house.library, game, found)
-        return {"opponents": found, "ratings": ratings, "sides": side_names(game, game.initial_state())}
+        return {
+            "game": short_name(game),
+            "controls": catalogue.controls(game),
+            "opponents": found,
+            "ratings": ratings,
+            "sides": side_names(game, game.initial_state()),
+        }
 
 
 def _skill_for(library: Library, word: str, game: Rules, rating: float) -> float:

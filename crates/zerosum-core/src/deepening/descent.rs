@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::order::{DEFAULT_VALUE, Order};
+use super::order::{Candidate, DEFAULT_VALUE, Order};
 use super::table::{Bound, Table};
 use super::{CLOCK_INTERVAL, FRACTION, LineEvaluation, MAX_EVALUATION, MAX_HEIGHT, Parts, WIN};
-use crate::game::{Action, Game, Outcome, Position, Tactics};
+use crate::game::{Action, Game, Outcome, Position};
 use crate::player::Player;
 
 /// No value is beyond this.
@@ -40,14 +40,6 @@ const DELTA: i32 = 200;
 struct Value {
     of_mover: i32,
     is_historical: bool,
-}
-
-/// A move with its key in the order.
-#[derive(Clone, Copy, Debug)]
-pub struct Candidate {
-    pub action: Action,
-    pub tactics: Option<Tactics>,
-    key: i32,
 }
 
 /// What stops a search.

@@ -25,26 +25,18 @@ use crate::erased::{AnyLeaves, leaves_of};
 use crate::error::UsageError;
 use crate::evaluation::{LinearEvaluation, Material};
 use crate::game::{Action, Game, Position};
+pub use crate::line_evaluation::{CENTIPAWNS_PER_LOGIT, LineEvaluation, MAX_EVALUATION};
+use crate::line_evaluation::{MAX_HEIGHT, disturbed, from_expected, of_material};
 use crate::updatable::Accumulators;
 
 /// Largest depth of an iteration, in plies.
 pub const MAX_DEPTH: u32 = 100;
 /// Positions for each move of the root that a first iteration may take, whatever the limit.
 const NODES_A_MOVE: u64 = 50;
-/// Largest distance from the root, with extensions and quiescence.
-pub(crate) const MAX_HEIGHT: usize = 160;
 /// The value of a win at once; a win in n plies is worth n less.
 pub const WIN: i32 = 1_000_000;
 /// What a result between a draw and a win is worth beyond any evaluation, times the result.
 const FRACTION: i32 = 500_000;
-/// Evaluations lie between minus this and this.
-pub const MAX_EVALUATION: i32 = 100_000;
-/// Centipawns for one of the logit of an expected result (1 + value) / 2, as in engines with such networks.
-pub const CENTIPAWNS_PER_LOGIT: i32 = 400;
-/// Centipawns for one of a game's material.
-const CENTIPAWNS_PER_PAWN: f32 = 100.0;
-/// Bound of an expected result that becomes an evaluation.
-const MAX_EXPECTED: f32 = 0.999;
 /// Nodes between two looks at the clock.
 const CLOCK_INTERVAL: u64 = 1024;
 
@@ -129,84 +121,6 @@ impl Parts {
             _ => return None,
         })
     }
-}
-
-/// An evaluation that follows a line of positions: what it has computed for one position may serve the next.
-pub trait LineEvaluation<G: Game>: Send {
-    /// Another root: nothing is known of any position.
-    fn begin(&mut self) {}
-
-    /// A move led to another position at this height.
-    fn enter(&mut self, _height: usize) {}
-
-    /// The evaluation of the position at `height`, for the player to move, in centipawns.
-    fn evaluate(&mut self, game: &G, state: &G::State, height: usize) -> i32;
-}
-
-impl<G: Game> LineEvaluation<G> for Material {
-    #[inline]
-    fn evaluate(&mut self, game: &G, state: &G::State, _height: usize) -> i32 {
-        centipawns(game.material(state) * game.player(state).sign() * CENTIPAWNS_PER_PAWN)
-    }
-}
-
-impl<G: Game> LineEvaluation<G> for Arc<LinearEvaluation> {
-    #[inline]
-    fn evaluate(&mut self, game: &G, state: &G::State, _height: usize) -> i32 {
-        centipawns(self.for_mover(game, state) * CENTIPAWNS_PER_LOGIT as f32)
-    }
-}
-
-/// An evaluation that is off by a fixed amount at each position, a function of the position alone: both sides of an experiment
-/// see the same wrong values. The amount is normally distributed, in units of the expected result.
-struct Disturbed<E> {
-    inner: E,
-    deviation: f32,
-    seed: u64,
-}
-
-impl<G: Game, E: LineEvaluation<G>> LineEvaluation<G> for Disturbed<E> {
-    fn begin(&mut self) {
-        self.inner.begin();
-    }
-
-    fn enter(&mut self, height: usize) {
-        self.inner.enter(height);
-    }
-
-    fn evaluate(&mut self, game: &G, state: &G::State, height: usize) -> i32 {
-        let scale = 2.0 * CENTIPAWNS_PER_LOGIT as f32;
-        let value = libm::tanhf(self.inner.evaluate(game, state, height) as f32 / scale);
-        from_expected(value + self.deviation * disturbance(game, state, self.seed))
-    }
-}
-
-/// An expected result in [−1, 1] in centipawns.
-fn from_expected(result: f32) -> i32 {
-    let bounded = result.clamp(-MAX_EXPECTED, MAX_EXPECTED);
-    (libm::atanhf(bounded) * 2.0 * CENTIPAWNS_PER_LOGIT as f32).round() as i32
-}
-
-/// A standard normal number that is a function of position and seed. Positions without a key are told apart by their planes.
-pub fn disturbance<G: Game>(game: &G, state: &G::State, seed: u64) -> f32 {
-    let key = game.table_key(state).map_or_else(
-        || {
-            let (bits, _) = crate::leaves::encoded(game, state);
-            bits.chunks(8).fold(game.player(state) as u64, |hash, chunk| {
-                let mut word = [0; 8];
-                word[..chunk.len()].copy_from_slice(chunk);
-                crate::random::mix(hash ^ u64::from_le_bytes(word))
-            })
-        },
-        |key| key.key,
-    );
-    crate::random::RandomStream::new(seed, key, 0, "disturbed evaluation").normal() as f32
-}
-
-/// An evaluation as a whole number, within its bounds.
-#[inline]
-fn centipawns(evaluation: f32) -> i32 {
-    (evaluation.round() as i32).clamp(-MAX_EVALUATION, MAX_EVALUATION)
 }
 
 /// A function that evaluates one position: the expected result in [−1, 1] for its player to move.
@@ -325,7 +239,7 @@ impl<G: Game> Deepening<G> {
     pub fn new(game: Arc<G>, settings: Settings) -> Result<Self, UsageError> {
         let mut piece_values = settings.piece_values;
         if piece_values.is_empty() && matches!(settings.evaluation, AnyEvaluation::Material) {
-            piece_values = game.piece_values().iter().map(|value| centipawns(*value * CENTIPAWNS_PER_PAWN)).collect();
+            piece_values = game.piece_values().iter().copied().map(of_material).collect();
         }
         let evaluation: Box<dyn LineEvaluation<G>> = match settings.evaluation {
             AnyEvaluation::Material => disturbed(Material, settings.disturbance, settings.seed),
@@ -477,12 +391,4 @@ impl<G: Game> Deepening<G> {
     pub fn game(&self) -> &Arc<G> {
         &self.game
     }
-}
-
-fn disturbed<G: Game, E: LineEvaluation<G> + 'static>(
-    inner: E,
-    deviation: f32,
-    seed: u64,
-) -> Box<dyn LineEvaluation<G>> {
-    if deviation > 0.0 { Box::new(Disturbed { inner, deviation, seed }) } else { Box::new(inner) }
 }

@@ -5,7 +5,6 @@
 //! position (Schaeffer 1989).
 
 use super::MAX_HEIGHT;
-use super::descent::Candidate;
 use crate::game::{Action, Tactics};
 use crate::player::Player;
 
@@ -19,6 +18,14 @@ const LOSING: i32 = -(1 << 28);
 const MAX_HISTORY: i32 = 1 << 14;
 /// The value of a piece whose kind has none, in centipawns.
 pub const DEFAULT_VALUE: i32 = 100;
+
+/// A move with its key in the order.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    pub action: Action,
+    pub tactics: Option<Tactics>,
+    pub key: i32,
+}
 
 /// What past refutations say about moves.
 #[derive(Debug)]

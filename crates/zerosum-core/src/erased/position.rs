@@ -6,14 +6,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use crate::alpha_beta::{AlphaBeta, alpha_beta};
+use crate::encoding::encoded;
 use crate::error::UsageError;
 use crate::evaluation::{LinearEvaluation, Material};
 use crate::game::{Action, Game, GameSpec, Outcome, Position};
-use crate::leaves::encoded;
 use crate::perft::perft;
 use crate::picture::Picture;
 use crate::player::Player;
 use crate::random::RandomStream;
+use crate::syzygy::{Syzygy, Wdl};
 
 /// A position with the game that made it. A game that [shares its states](GameSpec::shares_states_with) can read it, too.
 #[derive(Clone)]
@@ -127,6 +128,10 @@ pub trait AnyPosition {
     fn score(&self) -> Option<f32>;
     fn ownership(&self, num_games: u32, seed: u64) -> Option<Vec<f32>>;
     fn material(&self) -> f32;
+    /// See [`Syzygy::wdl`]; `None` also in games without Syzygy tables.
+    fn syzygy_wdl(&self, tables: &Syzygy) -> Option<Wdl>;
+    /// See [`Syzygy::dtz`]; `None` also in games without Syzygy tables.
+    fn syzygy_dtz(&self, tables: &Syzygy) -> Option<i32>;
     fn num_repetitions(&self) -> u32;
     fn board_text(&self) -> String;
     fn picture(&self) -> Option<Picture>;
@@ -203,6 +208,14 @@ impl<G: Game> AnyPosition for ErasedPosition<'_, G> {
 
     fn material(&self) -> f32 {
         self.game.material(&self.position.state)
+    }
+
+    fn syzygy_wdl(&self, tables: &Syzygy) -> Option<Wdl> {
+        tables.wdl(self.game.syzygy_board(&self.position.state)?.0)
+    }
+
+    fn syzygy_dtz(&self, tables: &Syzygy) -> Option<i32> {
+        tables.dtz(self.game.syzygy_board(&self.position.state)?.0)
     }
 
     fn num_repetitions(&self) -> u32 {

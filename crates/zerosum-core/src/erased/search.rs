@@ -8,6 +8,7 @@ use crate::game::{Action, Game, GameSpec, Outcome};
 use crate::leaves::{LeafArrays, Leaves};
 use crate::proof::Forced;
 use crate::search::{Evaluations, Noise, Root, Search, VisitedNode};
+use crate::tables::Tables;
 use crate::updatable::Network;
 
 /// [`Leaves`] with the game's type hidden.
@@ -87,6 +88,8 @@ impl<G: Game> AnyLeaves for ErasedLeaves<G> {
 #[allow(missing_docs, clippy::missing_errors_doc)]
 pub trait AnySearch: Send {
     fn num_trees(&self) -> usize;
+    fn use_tables(&mut self, tables: Tables) -> Result<(), UsageError>;
+    fn num_table_hits(&self) -> u64;
     fn reset(&mut self, tree: usize, state: &AnyState) -> Result<(), UsageError>;
     fn advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), UsageError>;
     fn begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), UsageError>;
@@ -130,6 +133,7 @@ macro_rules! forward_mut {
 impl<G: Game> AnySearch for Search<G> {
     forward! {
         num_trees(&self) -> usize;
+        num_table_hits(&self) -> u64;
         builds_table(&self, tree: usize) -> bool;
         forced(&self, tree: usize) -> Option<Forced>;
         finished(&self) -> Vec<u32>;
@@ -143,6 +147,7 @@ impl<G: Game> AnySearch for Search<G> {
     }
 
     forward_mut! {
+        use_tables(&mut self, tables: Tables) -> Result<(), UsageError>;
         advance(&mut self, tree: usize, action: Action, keep: bool) -> Result<(), UsageError>;
         begin(&mut self, tree: usize, num_simulations: u32, noise: Noise) -> Result<(), UsageError>;
         restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), UsageError>;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::Search;
 use super::batch::{Batch, Paths};
 use super::cache::{Key, key_of};
-use super::hidden::{NO_SLOT, Question};
+use super::hidden::Question;
 use super::tree::Descent;
 use crate::game::Game;
+use crate::hidden_move::NO_SLOT;
 use crate::leaves::Leaves;
 
 impl<G: Game> Search<G> {
@@ -58,7 +59,7 @@ impl<G: Game> Search<G> {
     /// A simulation that meets a leaf in flight is a collision. It stays on its path as a virtual visit until its tree is
     /// left, so the next simulations go where the search would have gone on with the leaf evaluated.
     fn collect(&mut self, leaves: &mut Leaves<G>, paths: &mut Paths, max_leaves: usize, max_settled: u32) {
-        let Self { game, config, exploration, trees, slots, collisions, settled_nodes, .. } = self;
+        let Self { game, config, exploration, tables, trees, slots, collisions, settled_nodes, .. } = self;
         let has_logit_places = self.has_logit_places;
         for offset in 0..trees.len() {
             let index = (self.next_tree + offset) % trees.len();
@@ -79,7 +80,7 @@ impl<G: Game> Search<G> {
                         leaves.push_move(game.spec(), index as u32, hidden, player, has_logit_places);
                     }
                 };
-                match tree.descend(game, config, exploration, slots, &mut paths.indices, ask) {
+                match tree.descend(game, config, exploration, tables, slots, &mut paths.indices, ask) {
                     Descent::Leaf => paths.finish_current(),
                     Descent::Settled => *settled_nodes += paths.current().len() as u32 + 1,
                     Descent::Collision => {

@@ -10,7 +10,8 @@
 //! legal moves of the root and for nothing else: below it every action of the game may be searched, players take turns, and no
 //! node is the end of a game.
 
-use crate::game::{Action, Position};
+use crate::game::Position;
+use crate::hidden_move::{HiddenMove, NO_SLOT};
 use crate::player::Player;
 
 /// What a simulation asks an evaluator about.
@@ -21,20 +22,6 @@ pub enum Question<S> {
     /// A move from a hidden state, and the player to move after it.
     Move(HiddenMove, Player),
 }
-
-/// A leaf of a search by learned rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HiddenMove {
-    /// The slot of the hidden state that the move starts from; [`NO_SLOT`] at a root, which has a position.
-    pub parent: u32,
-    /// The move, by the place of its logit; 0 at a root.
-    pub action: Action,
-    /// The slot of the hidden state after the move, or of the root.
-    pub slot: u32,
-}
-
-/// No slot: slots are numbered from 1.
-pub const NO_SLOT: u32 = 0;
 
 /// The slots of a search's hidden states. Those of a tree are used again once its root changes.
 #[derive(Debug)]

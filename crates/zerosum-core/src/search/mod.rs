@@ -43,15 +43,16 @@ use std::sync::Arc;
 
 use crate::error::UsageError;
 use crate::game::{Action, Game, Position};
+pub use crate::hidden_move::{HiddenMove, NO_SLOT};
 use crate::player::ValueForMover;
 use crate::pool::Pool;
 use crate::proof::{Forced, Prover};
+use crate::tables::Tables;
 use batch::{Batch, Paths};
 use cache::Cache;
 pub use config::{MoveChoice, PolicyTarget, RootSelection, Rules, SearchConfig, UnvisitedValue};
 pub use evaluations::Evaluations;
 use hidden::Slots;
-pub use hidden::{HiddenMove, NO_SLOT};
 pub use most_visited::VisitedNode;
 pub use prior::{prior_of, round_prior};
 use puct::ExplorationTable;
@@ -73,7 +74,10 @@ pub struct Search<G: Game> {
     game: Arc<G>,
     config: SearchConfig,
     exploration: ExplorationTable,
+    tables: Tables,
     trees: Vec<Tree<G>>,
+    /// Whether the tables know each tree's root.
+    is_ranked: Vec<bool>,
     /// For each tree the search for forced results of its root, once [`Self::prove`] was called.
     provers: Vec<Option<Box<Prover<G>>>>,
     /// Batches with an evaluator, by ticket.
@@ -123,6 +127,8 @@ impl<G: Game> Search<G> {
         let has_logit_places = config.learns_rules() && has_logit_places(&*game, &root);
         Ok(Self {
             exploration: ExplorationTable::new(config),
+            tables: Tables::default(),
+            is_ranked: vec![false; num_trees],
             trees: (0..num_trees).map(|_| Tree::new(root.clone(), max_bytes, config.has_details())).collect(),
             provers: (0..num_trees).map(|_| None).collect(),
             in_flight: HashMap::new(),
@@ -144,6 +150,45 @@ impl<G: Game> Search<G> {
         })
     }
 
+    /// Makes the search use tables from its next [`Self::begin`] on: a position in them is proven, and a root's moves are ranked
+    /// by them if exact bounds are on.
+    ///
+    /// # Errors
+    /// If the tables are of another game, or the rules are learned.
+    pub fn use_tables(&mut self, tables: Tables) -> Result<(), UsageError> {
+        if tables.syzygy.is_some() && !self.game.has_syzygy() {
+            let name = self.game.spec().full_name();
+            return Err(UsageError(format!("Syzygy tables are of chess, not of {name}")));
+        }
+        if !tables.are_empty() && self.config.learns_rules() {
+            return Err(UsageError(
+                "a search by learned rules cannot use tables: it does not know its positions".into(),
+            ));
+        }
+        self.tables = tables;
+        Ok(())
+    }
+
+    /// Notes what tables know of a root.
+    fn rank_root(&mut self, tree: usize) {
+        if self.tables.are_empty() || !self.config.exact_bounds {
+            return;
+        }
+        let tree_mut = &mut self.trees[tree];
+        let (position, allowed) = (tree_mut.position(), tree_mut.allowed());
+        let actions = if allowed.is_empty() { position.legal_actions(&*self.game, true) } else { allowed.to_vec() };
+        let ranked = self.tables.rank(&*self.game, position, &actions);
+        self.is_ranked[tree] = ranked.is_some();
+        if let Some(ranked) = ranked {
+            tree_mut.note_ranks(&self.config, ranked);
+        }
+    }
+
+    /// Positions that tables have settled, in all trees.
+    pub fn num_table_hits(&self) -> u64 {
+        self.trees.iter().map(Tree::num_table_hits).sum()
+    }
+
     /// The game.
     pub fn game(&self) -> &Arc<G> {
         &self.game
@@ -162,6 +207,7 @@ impl<G: Game> Search<G> {
         self.idle_tree(tree)?.reset(position);
         self.trees[tree].release(&mut self.slots);
         self.provers[tree] = None;
+        self.is_ranked[tree] = false;
         Ok(())
     }
 
@@ -181,6 +227,7 @@ impl<G: Game> Search<G> {
         }
         tree_mut.advance(&game, action, keep);
         self.trees[tree].release(&mut self.slots);
+        self.is_ranked[tree] = false;
         if let Some(prover) = &mut self.provers[tree] {
             prover.advance(&game, action);
         }
@@ -202,6 +249,7 @@ impl<G: Game> Search<G> {
         }
         let (game, config) = (Arc::clone(&self.game), self.config);
         self.idle_tree(tree)?.begin(&game, &config, num_simulations, noise);
+        self.rank_root(tree);
         Ok(())
     }
 
@@ -214,6 +262,7 @@ impl<G: Game> Search<G> {
     pub fn restrict(&mut self, tree: usize, allowed: &[Action]) -> Result<(), UsageError> {
         let (allowed, config) = (self.root_actions(tree, allowed)?, self.config);
         self.trees[tree].restrict(&config, allowed);
+        self.rank_root(tree);
         Ok(())
     }
 
@@ -254,7 +303,9 @@ impl<G: Game> Search<G> {
         let before = prover.num_nodes();
         prover.work(&game, max_nodes, max_edges);
         let tree_mut = &mut self.trees[tree];
-        if config.exact_bounds {
+        // What tables know is complete; only a mate by force is more.
+        let is_known = self.is_ranked[tree] && !matches!(prover.found(), Some(Forced::Win(_)));
+        if config.exact_bounds && !is_known {
             let losses = match prover.found() {
                 Some(Forced::Loss(_)) => tree_mut.position().legal_actions(&*game, true),
                 _ => prover.losing_moves(),

@@ -115,7 +115,7 @@ pub struct Details {
     pub squares: f64,
     /// Sum of the probabilities of a draw.
     pub draw_sum: f64,
-    /// The slot of the hidden state, where the rules are learned; else [`NO_SLOT`](super::hidden::NO_SLOT).
+    /// The slot of the hidden state, where the rules are learned; else [`NO_SLOT`](crate::hidden_move::NO_SLOT).
     pub slot: u32,
 }
 

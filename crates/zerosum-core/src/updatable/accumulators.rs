@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Network;
-use crate::deepening::{LineEvaluation, MAX_HEIGHT};
 use crate::game::Game;
+use crate::line_evaluation::{LineEvaluation, MAX_HEIGHT};
 use crate::player::Player;
 
 /// A network that follows a search: a position's accumulators come from those of the nearest position before it that has some.

@@ -22,9 +22,9 @@ use std::sync::Arc;
 
 pub use self::accumulators::Accumulators;
 use self::features::FeatureMap;
-use crate::deepening::{CENTIPAWNS_PER_LOGIT, MAX_EVALUATION};
 use crate::error::UsageError;
 use crate::game::GameSpec;
+use crate::line_evaluation::{CENTIPAWNS_PER_LOGIT, MAX_EVALUATION};
 
 /// Units of an activation of 1.
 pub const QA: i32 = 255;

@@ -3,34 +3,25 @@
 import {setAddress} from "./address.js";
 import {Board, otherMoves} from "./board.js";
 import {course} from "./chart.js";
-import {choice, download, h, percent, toast} from "./dom.js";
+import {choice, download, h, toast} from "./dom.js";
+import {arrowsOf, evaluation, EvaluationBar, leadWords, lineRows, sideName} from "./engine_lines.js";
 import {moveTree} from "./moves.js";
+import {opener} from "./opener.js";
+import {commentParts, lossDots, summaryTable} from "./review_parts.js";
 import {ask, on, whenOpen} from "./wire.js";
 
-const WORDS = {
-  "?!": "inaccuracy",
-  "?": "mistake",
-  "??": "blunder"
-};
-const PLURALS = {
-  inaccuracy: "inaccuracies",
-  mistake: "mistakes",
-  blunder: "blunders"
-};
-const MOST_UPLOAD = 900_000;
-
 export function show(main, fields) {
-  let view = null, found = null, look = null, points = [], review = null, owned = null,
-      isOn = localStorage.getItem("look") !== "off";
-  let analyst = fields.get("vs") ?? "", overlay = localStorage.getItem("overlay") ?? "arrows", simulations = "400",
-      opponents = [], pasted = {}, tree = [];
+  let view = null, look = null, second = null, points = [], review = null, owned = null;
+  let isOn = localStorage.getItem("look") !== "off", isNumbered = localStorage.getItem("numbers") === "on";
+  let analyst = fields.get("vs") ?? "", rival = fields.get("vs2") ?? "", opponents = [], pasted = {}, tree = [];
+  let overlay = localStorage.getItem("overlay") ?? "arrows", simulations = "400";
   const board = new Board((action) => act("study.move", {action}), "Board to analyse on");
-  const bar =
-    h("div", {className: "evaluation", role: "meter", "aria-valuemin": 0, "aria-valuemax": 100, hidden: true},
-      h("div", {className: "share"}), h("span", {className: "number", "aria-hidden": "true"}));
-  board.whole.prepend(bar);
+  const bar = new EvaluationBar();
+  board.whole.prepend(bar.element);
   const says = h("p", {className: "says", role: "status", "aria-live": "polite"});
   const lines = h("ol", {className: "lines"});
+  const secondSays = h("p", {className: "second-says"}), secondLines = h("ol", {className: "lines second"});
+  const more = h("details", {className: "more-engines", open: Boolean(rival)});
   const graph = h("div", {className: "graph"});
   const list = h("ol", {className: "moves", "aria-label": "Moves of the game"});
   const variation = h("p", {className: "variation"});
@@ -41,35 +32,19 @@ export function show(main, fields) {
   const controls = h("div", {className: "judging"});
   const captions = h("p", {className: "counts"});
   const other = h("div", {className: "others"});
-  const text = h("textarea", {
-    rows: 5,
-    "aria-label": "A game, a position or moves",
-    placeholder: "PGN, SGF, KIF, CSA, FEN, SFEN or moves",
-    spellcheck: false
-  });
-  const file =
-    h("input",
-      {type: "file", accept: ".pgn,.sgf,.kif,.kifu,.ki2,.csa,.txt", "aria-label": "A file of games", onchange: upload});
-  const gameName =
-    h("input",
-      {type: "text", "aria-label": "Game of the moves", placeholder: "game, if these are moves", spellcheck: false});
   const chooser = h("div", {className: "panel", hidden: true});
   const unlearned = h("p", {className: "dim unlearned", role: "note", hidden: true});
   const faults = h("div", {className: "panel faults", role: "alert", hidden: true});
-  const opener =
-    h("details", {className: "panel opener", open: !fields.get("game")}, h("summary", {}, "Open a game"), text,
-      h("div", {className: "row"}, gameName,
-        h("button",
-          {type: "button", className: "main", onclick: () => open({text: text.value, game: gameName.value.trim()})},
-          "Open"),
-        file));
+  const opening = opener(!fields.get("game"), open);
   const button = (label, title, onclick) =>
     h("button", {type: "button", title, "aria-label": /[a-z]/i.test(label) ? null : title, onclick}, label);
   const heading = h("h1", {className: "unseen"}, "Analyse");
   main.append(
-    heading, h("section", {className: "stage"}, board.whole, h("div", {className: "panel wide"}, graph, progress, comment)),
-    h("section", {className: "side"}, opener, faults, chooser, headers,
-      h("div", {className: "panel"}, says, unlearned, controls, lines, captions, other),
+    heading,
+    h("section", {className: "stage"}, board.whole, h("div", {className: "panel wide"}, graph, progress, comment)),
+    h("section", {className: "side"}, opening, faults, chooser, headers,
+      h("div", {className: "panel"}, says, unlearned, controls, lines, secondSays, secondLines,
+        h("div", {className: "more-row"}, other, more), captions),
       h("div", {className: "panel list"}, list, variation,
         h("div", {className: "row browse"}, button("«", "First position", () => act("study.goto", {ply: 0})),
           button("‹", "One move back", () => act("study.back")), button("›", "One move on", forward),
@@ -87,8 +62,7 @@ export function show(main, fields) {
   async function act(what, more = {}) {
     try {
       const answer = await ask(what, more);
-      look = null;
-      owned = null;
+      look = second = owned = null;
       render(answer);
       if (isOn) searchHere();
     } catch (error) { toast(error.message); }
@@ -103,35 +77,22 @@ export function show(main, fields) {
 
   const goto = (node) => act("study.goto", {node});
 
-  async function upload() {
-    const chosen = file.files[0];
-    if (!chosen) return;
-    if (chosen.size > MOST_UPLOAD)
-      return toast(
-        `${chosen.name} has ${chosen.size.toLocaleString()} bytes, allowed are ${MOST_UPLOAD.toLocaleString()}.`);
-    const bytes = await chosen.arrayBuffer();
-    let decoded;
-    try {
-      decoded = new TextDecoder("utf-8", {fatal: true}).decode(bytes);
-    } catch { decoded = new TextDecoder(/\.(kif|csa|ki2)$/i.test(chosen.name) ? "shift_jis" : "latin1").decode(bytes); }
-    text.value = decoded;
-    open({text: decoded, game: ""});
-  }
-
   async function open(what) {
     try {
       const answer = await ask("study.open", what);
       if (view && view.game !== answer.game) analyst = "";  // the judge of another game knows nothing of this one
       pasted = {text: what.text ?? "", game: what.text ? what.game : undefined, index: what.index};
-      found = look = owned = null;
+      look = second = owned = null;
       review = answer.review ?? null;
       points = review?.points ?? [];
       tree = [{at: 0}];
-      opener.open = false;
+      opening.open = false;
       render(answer);
       opponents = (await ask("games.opponents", {game: answer.game}))
                     .opponents.filter((one) => ["network", "search"].includes(one.kind));
       if (!opponents.some((one) => one.name === analyst)) analyst = opponents[0].name;
+      if (!opponents.some((one) => one.name === rival)) rival = "";
+      if (isNumbered) view = await ask("study.view", {numbered: true});
       render(view);
       if (isOn) searchHere();
     } catch (error) { toast(error.message); }
@@ -139,7 +100,7 @@ export function show(main, fields) {
 
   async function searchHere() {
     try {
-      await ask("study.look", {on: isOn, vs: analyst, lines: 3});
+      await ask("study.look", {on: isOn, vs: analyst, vs2: rival || null, lines: 3});
     } catch (error) { toast(error.message); }
   }
 
@@ -164,53 +125,12 @@ export function show(main, fields) {
     board.show(view.board, view.moves, marks());
     const at = view.variation.length ? null : view.ply;
     const players = view.players ? `${view.players[0]} – ${view.players[1]}. ` : "";
-    says.textContent = view.over ? `${players}The game is over: ${view.over}.` :
-                                   `${players}${look ? evaluation(look) : `${side(view.mover)} to move.`}`;
-    controls.replaceChildren(
-      h("button", {
-        type: "button",
-        "aria-pressed": String(isOn),
-        onclick: () => {
-          isOn = !isOn;
-          localStorage.setItem("look", isOn ? "on" : "off");
-          look = isOn ? look : null;
-          searchHere();
-          render(view);
-        }
-      },
-        "Engine"),
-      view.board.turns ?
-        h("button", {type: "button", onclick: () => act("study.view", {flipped: !view.board.flipped})}, "Flip") :
-        "",
-      opponents.length ? choice(
-                           "Who judges", opponents.map((one) => [one.name, one.name]), analyst,
-                           (value) => {
-                             analyst = value;
-                             if (isOn) searchHere();
-                           }) :
-                         "",
-      choice(
-        "Show",
-        [
-          ["arrows", "best lines"], ["policy", "policy as heat"], ["visits", "visits as heat"],
-          ...(view.hasOwners ? [["ownership", "territory"]] : [])
-        ],
-        overlay, (value) => {
-          overlay = value;
-          localStorage.setItem("overlay", value);
-          board.mark(marks());
-        }));
-    lines.replaceChildren(
-      ...(look?.lines ?? [])
-        .map(
-          (line) =>
-            h("li", {},
-              h("button", {type: "button", className: "quiet", onclick: () => act("study.move", {action: line.action})},
-                line.moves[0]),
-              h("b", {}, ` ${percent(line.rate)}`),
-              h("span", {className: "dim"},
-                ` ${percent(line.share)} of visits, prior ${percent(line.prior)}${line.proven ? ", proven" : ""}`),
-              h("span", {className: "rest"}, line.moves.slice(1).join(" ")))));
+    says.textContent = view.over ?
+      `${players}The game is over: ${view.over}.` :
+      `${players}${look ? evaluation(view, look) : `${sideName(view, view.mover)} to move.`}`;
+    renderControls();
+    lines.replaceChildren(...lineRows(view, look, tryMove));
+    renderSecond();
     captions.textContent = (view.board.captions ?? []).join(" ");
     other.replaceChildren(...otherMoves(view.moves, (action) => act("study.move", {action})));
     renderMoves();
@@ -233,9 +153,8 @@ export function show(main, fields) {
     unlearned.hidden = !opponents.length || isLearned;
     if (!unlearned.hidden)
       unlearned.replaceChildren(
-        `No network here has learned ${
-          view
-            .game}: random games judge, and their moves are guesses, the more so on a large board. A file of a network is opened by `,
+        `No network here has learned ${view.game}: random games judge, and their moves are guesses, ` +
+          "the more so on a large board. A file of a network is opened by ",
         h("code", {}, "zerosum web CHECKPOINT.json"), ".");
     chooser.hidden = view.others.length < 2;
     chooser.replaceChildren(
@@ -250,21 +169,16 @@ export function show(main, fields) {
           view.formats.map(
             (format) => h("button", {type: "button", onclick: () => save(format)}, `Save ${format.toUpperCase()}`)) :
           []));
-    summary.replaceChildren(
-      review ?
-        h("table", {},
-          h("thead", {},
-            h("tr", {}, ["", ...Object.values(PLURALS), "lost a move"].map((word) => h("th", {scope: "col"}, word)))),
-          h("tbody", {},
-            review.players.map(
-              (one, player) =>
-                h("tr", {}, h("th", {scope: "row"}, view.players?.[player] ?? side(player)),
-                  Object.keys(PLURALS).map((word) => h("td", {}, String(one[word]))),
-                  h("td", {}, one.loss === null ? "–" : percent(one.loss, 1)))))) :
-        "");
-    setAddress(
-      "analyse",
-      {game: view.game, moves: view.ownMoves, start: view.start, ply: view.ply, branch: view.branch, vs: analyst});
+    summary.replaceChildren(review ? summaryTable(view, review) : "", puzzles());
+    setAddress("analyse", {
+      game: view.game,
+      moves: view.ownMoves,
+      start: view.start,
+      ply: view.ply,
+      branch: view.branch,
+      vs: analyst,
+      vs2: rival
+    });
     remember();
   }
 
@@ -286,42 +200,82 @@ export function show(main, fields) {
     } catch { return {}; }
   }
 
-  /** The bar beside the board: the first player's chance by the search, by the review, or by the result. */
-  function renderBar() {
-    const ofReview = view.variation.length ? null : points[view.ply];
-    const rate = look ? (look.mover === 0 ? look.rate : 1 - look.rate) : ofReview ? ofReview[0] : null;
-    bar.hidden = rate === null;
-    if (rate === null) return;
-    const name = view.sides[0].replace(/^the /, "");
-    bar.dataset.colours = view.sides.join(" ").replaceAll("the ", "");
-    bar.style.setProperty("--share", rate);
-    bar.classList.toggle("turned", Boolean(view.board.flipped));
-    bar.ariaLabel = `Expected result of ${view.sides[0]}`;
-    bar.ariaValueNow = String(Math.round(100 * rate));
-    bar.ariaValueText = bar.title = `${name} ${percent(rate)}`;
-    bar.querySelector(".number").textContent = Math.round(100 * rate);
+  const tryMove = (action) => act("study.move", {action});
+  const engines = () => opponents.map((one) => [one.name, one.name]);
+  const toggle = (label, isPressed, onclick) =>
+    h("button", {type: "button", "aria-pressed": isPressed === null ? null : String(isPressed), onclick}, label);
+
+  function renderControls() {
+    const turnEngine = () => {
+      isOn = !isOn;
+      localStorage.setItem("look", isOn ? "on" : "off");
+      if (!isOn) look = second = null;
+      searchHere();
+      render(view);
+    };
+    const judge = (value) => {
+      analyst = value;
+      if (isOn) searchHere();
+    };
+    const shown = [["arrows", "best lines"], ["policy", "policy as heat"], ["visits", "visits as heat"]];
+    if (view.hasOwners) shown.push(["ownership", "territory"]);
+    controls.replaceChildren(
+      toggle("Engine", isOn, turnEngine),
+      view.board.turns ? toggle("Flip", null, () => act("study.view", {flipped: !view.board.flipped})) : "",
+      opponents.length ? choice("Who judges", engines(), analyst, judge) : "",
+      choice("Show", shown, overlay, (value) => {
+        overlay = value;
+        localStorage.setItem("overlay", value);
+        board.mark(marks());
+      }));
   }
 
-  /** What the record and the review say of the current move. */
+  /** The second engine, and what is wanted less often. */
+  function renderSecond() {
+    const choose = (value) => {
+      rival = value;
+      second = null;
+      if (isOn) searchHere();
+      render(view);
+    };
+    const number = () => {
+      isNumbered = !isNumbered;
+      localStorage.setItem("numbers", isNumbered ? "on" : "off");
+      act("study.view", {numbered: isNumbered});
+    };
+    if (more.dataset.drawn !== JSON.stringify([opponents, rival, view.canNumber, isNumbered])) {
+      more.dataset.drawn = JSON.stringify([opponents, rival, view.canNumber, isNumbered]);
+      more.replaceChildren(
+        h("summary", {}, view.canNumber ? "Second engine, move numbers" : "Second engine"),
+        choice("Second engine", [["", "none"], ...engines()], rival, choose),
+        view.canNumber ? toggle("Move numbers", isNumbered, number) : "");
+    }
+    const isShown = Boolean(rival && second);
+    secondSays.hidden = secondLines.hidden = !isShown;
+    if (isShown) secondSays.textContent = evaluation(view, second);
+    if (!secondLines.contains(document.activeElement)) secondLines.replaceChildren(...lineRows(view, second, tryMove));
+  }
+
+  /** A link to the mistakes of the review as positions to solve. */
+  function puzzles() {
+    const number = (review?.moves ?? []).filter((move) => move.mark && move.mark !== "?!").length;
+    if (!number) return "";
+    const query = new URLSearchParams({game: view.game, moves: view.ownMoves, vs: analyst});
+    if (view.start) query.set("start", view.start);
+    const words = `Solve ${number === 1 ? "the mistake" : `the ${number} mistakes`}`;
+    return h("p", {}, h("a", {className: "button", href: `#/puzzles?${query}`}, words));
+  }
+
+  /** The bar beside the board: by the search, or by the review. */
+  function renderBar() {
+    const ofReview = view.variation.length ? null : points[view.ply];
+    bar.show(view, look ? (look.mover === 0 ? look.rate : 1 - look.rate) : ofReview ? ofReview[0] : null);
+  }
+
   function renderComment(at) {
-    const node = tree[view.here] ?? {}, move = at ? review?.moves[at - 1] : null;
-    const facts =
-      [
-        node.value && `evaluation ${node.value}`, node.clock && `${node.clock} left`,
-        node.spent && `took ${node.spent}`, node.ending
-      ].filter(Boolean)
-        .join(", ");
-    const said = view.here === 0 ? view.comments : [...(node.before ?? []), ...(node.comments ?? [])];
-    comment.replaceChildren(
-      ...(
-        move ? [h(
-                 "p", {},
-                 move.mark ?
-                   `${view.history[at - 1]} is ${move.mark === "?!" ? "an" : "a"} ${WORDS[move.mark]}: it gives away ${
-                     percent(move.loss, 1)}. Better was ${move.better.join(" ")}.` :
-                   `${view.history[at - 1]} is fine.`)] :
-               []),
-      ...said.map((text) => h("p", {className: "said"}, text)), ...(facts ? [h("p", {className: "dim"}, facts)] : []));
+    comment.replaceChildren(...commentParts(view, tree[view.here] ?? {}, review, at));
+    const lead = view.variation.length ? "" : leadWords(view, review?.leads?.[view.ply]);
+    if (lead) comment.append(h("p", {className: "dim"}, `By the review, ${lead}.`));
   }
 
   function renderHeaders() {
@@ -346,28 +300,14 @@ export function show(main, fields) {
       ...(words.length ? [h("p", {}, words[0]), h("ul", {}, words.slice(1).map((word) => h("li", {}, word)))] : []));
   }
 
-  /** The name of a side at the beginning of a sentence. */
-  const side = (player) => view.sides[player].charAt(0).toUpperCase() + view.sides[player].slice(1);
-
-  function evaluation(one) {
-    if (one.proven !== null && one.proven !== undefined)
-      return `${side(one.mover)} to move: ${
-        one.proven > 0   ? "a proven win" :
-          one.proven < 0 ? "a proven loss" :
-                           "a proven draw"}.`;
-    const draw = one.draw === null ? "" : `, draws ${percent(one.draw)}`;
-    return `${side(one.mover)} to move: ${percent(one.rate, 1)}${draw} (${
-      one.simulations.toLocaleString()} simulations by ${one.by}).`;
-  }
-
   function marks() {
     const isTerritory = overlay === "ownership";
-    if (isTerritory && view.hasOwners) return {ownership: owned};
+    if (isTerritory && view.hasOwners) return {ownership: owned, arrows: arrowsOf(look, second)};
     if (overlay !== "arrows" && !isTerritory) return {heat: look?.heat?.[overlay] ?? []};
-    const arrows = (look?.lines ?? []).map((line, index) => [line.cells, line.share, index ? "other" : "best"]);
+    const arrows = arrowsOf(look, second);
     const move = review && !view.variation.length ? review.moves[view.ply] : null;
     if (!arrows.length && move?.mark && move.cells.length) arrows.push([move.cells, 0.5, "best"]);
-    return {arrows};
+    return {arrows, dots: lossDots(view, review), numbers: isNumbered ? view.numbers : []};
   }
 
   function renderMoves() {
@@ -400,19 +340,15 @@ export function show(main, fields) {
   on("look", (event) => {
     if (event.here !== view?.here || !isOn) return;
     look = event;
-    const focused = document.activeElement;
-    says.textContent = `${view.players ? `${view.players[0]} – ${view.players[1]}. ` : ""}${evaluation(look)}`;
+    says.textContent = `${view.players ? `${view.players[0]} – ${view.players[1]}. ` : ""}${evaluation(view, look)}`;
     renderBar();
-    if (!lines.contains(focused))
-      lines.replaceChildren(...look.lines.map(
-        (line) =>
-          h("li", {},
-            h("button", {type: "button", className: "quiet", onclick: () => act("study.move", {action: line.action})},
-              line.moves[0]),
-            h("b", {}, ` ${percent(line.rate)}`),
-            h("span", {className: "dim"},
-              ` ${percent(line.share)} of visits, prior ${percent(line.prior)}${line.proven ? ", proven" : ""}`),
-            h("span", {className: "rest"}, line.moves.slice(1).join(" ")))));
+    if (!lines.contains(document.activeElement)) lines.replaceChildren(...lineRows(view, look, tryMove));
+    board.mark(marks());
+  });
+  on("look2", (event) => {
+    if (event.here !== view?.here || !isOn) return;
+    second = event;
+    renderSecond();
     board.mark(marks());
   });
   on("owned", (event) => {
@@ -458,5 +394,14 @@ export function show(main, fields) {
     if (kept.text) return open({text: kept.text, game: kept.game, index: kept.index, ...place});
     return open({game: known.game ?? "chess", moves: known.moves ?? "", start: known.start ?? "", ...place});
   });
-  return () => removeEventListener("keydown", key);
+  // An engine looks as long as somebody looks at it.
+  const rest = () => {
+    if (isOn && view)
+      ask("study.look", {on: !document.hidden, vs: analyst, vs2: rival || null, lines: 3}).catch(() => {});
+  };
+  document.addEventListener("visibilitychange", rest);
+  return () => {
+    removeEventListener("keydown", key);
+    document.removeEventListener("visibilitychange", rest);
+  };
 }

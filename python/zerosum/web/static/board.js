@@ -1,6 +1,7 @@
 // A board: the server's drawing, and over it places to click, drag or walk to with the arrow keys.
 
 import {choice, drawing, h, s} from "./dom.js";
+import {shapes} from "./marks.js";
 
 const CROPPED = 9;  // of the drawing's margin, in its units
 const MEN = {
@@ -10,6 +11,9 @@ const MEN = {
   n: "Knight",
   k: "King"
 };
+
+const SLIDE_MS = 180;
+const rank = (move) => ["q", "+", "r", "b", "n", ""].indexOf(move.rest);
 
 export class Board {
   /** @param {(action: number) => void} play makes a move */
@@ -23,6 +27,10 @@ export class Board {
     this.focused = 0;
     this.moves = [];
     this.choices = {};
+    this.mayPlan = false;  // whether a move may be planned while there are none
+    this.planned = null;  // {source, target}
+    this.ownWord = null;  // how the names of the mover's pieces begin; null if moves have no source
+    this.wasDragged = false;
     this.element.addEventListener("keydown", (event) => this.#key(event));
   }
 
@@ -32,6 +40,9 @@ export class Board {
     this.board = board;
     this.moves = moves.map(([action, text, source, targets, rest]) => ({action, text, source, targets, rest}));
     this.chosen = null;
+    this.mayPlan = false;
+    const source = this.moves.find((move) => typeof move.source === "number")?.source;
+    if (this.moves.length) this.ownWord = source === undefined ? null : board.cells[source][3].split(" ")[0];
     const picture = drawing(board.svg);
     picture.setAttribute("aria-hidden", "true");
     picture.removeAttribute("role");
@@ -68,48 +79,53 @@ export class Board {
     return rows;
   }
 
-  /** Draw arrows [[cells, share, kind]], heat [[cell, share]] and ownership [-1 … 1 a cell] over the board. */
-  mark({arrows = [], heat = [], ownership = null} = {}) {
+  /**
+   * Draw over the board: arrows [[cells, share, kind, words]], heat [[cell, share]], ownership [-1 … 1 a cell], numbers
+   * of moves [[cell, number]], and dots of what moves lost [[cell, level, words]].
+   */
+  mark(marks = {}) {
     if (!this.board?.cells.length) return;
-    const side = this.board.side;
-    const shapes = [];
-    for (const [cell, share] of heat) {
-      const [x, y] = this.board.cells[cell] ?? [];
-      if (x === undefined) continue;
-      shapes.push(s(
-        "circle",
-        {cx: x, cy: y, r: side * (0.14 + 0.3 * Math.sqrt(share)), class: "heat", "fill-opacity": 0.25 + 0.6 * share}));
-      if (share >= 0.01) shapes.push(s("text", {x, y: y + 4, class: "heat-text"}, String(Math.round(100 * share))));
+    this.marksLayer.replaceChildren(...shapes(this.board, marks));
+    this.element.classList.toggle("numbered", Boolean(marks.numbers?.length));
+  }
+
+  /** The newest move as a short motion: from its source, down its column, or out of nothing. */
+  slide(cells) {
+    const isDone = this.wasDragged;
+    this.wasDragged = false;
+    if (!cells.length || isDone || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const target = cells.at(-1), piece = this.#pieceAt(target), [x, y, name] = this.board.cells[target];
+    const [fromX, fromY] = cells.length > 1 ? this.board.cells[cells[0]] : name ? [x, y] : [x, this.board.cells[0][1]];
+    const isStill = fromX === x && fromY === y;
+    const frames =
+      isStill ? [{opacity: 0}, {opacity: 1}] : [{translate: `${fromX - x}px ${fromY - y}px`}, {translate: "0px"}];
+    piece?.parentNode.append(piece);  // above the others
+    piece?.animate(frames, {duration: SLIDE_MS, easing: cells.length > 1 ? "ease-out" : "ease-in"});
+  }
+
+  // ---- a move planned while the opponent thinks
+
+  /** Play the planned move if it is legal now; in any case it is planned no more once there are moves. */
+  playPlanned() {
+    const planned = this.planned;
+    if (!this.moves.length || !planned) return this.#light();
+    this.planned = null;
+    const found = this.moves.filter((move) => move.source === planned.source && move.targets.includes(planned.target));
+    found.sort((a, b) => rank(a) - rank(b));
+    this.#light();
+    if (found.length) this.play(found[0].action);
+  }
+
+  /** The planned move, or its first half, by the cell that was chosen. */
+  #plan(place) {
+    if (this.chosen !== null && this.chosen !== place) {
+      this.planned = {source: this.chosen, target: place};
+      return this.#take(null);
     }
-    ownership?.forEach((share, cell) => {
-      if (Math.abs(share) < 0.3 || !this.board.cells[cell]) return;
-      const [x, y] = this.board.cells[cell], size = side * 0.42 * Math.abs(share);
-      shapes.push(s(
-        "rect",
-        {x: x - size / 2, y: y - size / 2, width: size, height: size, class: share > 0 ? "own-first" : "own-second"}));
-    });
-    [...arrows].reverse().forEach(([cells, share, kind = "best"]) => {
-      const [from, to] = cells.length > 1 ? cells : [null, cells[0]];
-      if (to === undefined || !this.board.cells[to]) return;
-      const [x2, y2] = this.board.cells[to];
-      if (from === null) {
-        shapes.push(
-          s("circle", {cx: x2, cy: y2, r: side * 0.36, class: `ring ${kind}`, "stroke-width": 2 + 5 * share}));
-        return;
-      }
-      const [x1, y1] = this.board.cells[from];
-      const length = Math.hypot(x2 - x1, y2 - y1), width = 4 + 8 * share, head = 10 + width;
-      const ux = (x2 - x1) / length, uy = (y2 - y1) / length;
-      const bx = x2 - ux * head, by = y2 - uy * head;
-      shapes.push(
-        s("path", {d: `M${x1 + ux * 8} ${y1 + uy * 8}L${bx} ${by}`, class: `arrow ${kind}`, "stroke-width": width}));
-      shapes.push(s("path", {
-        d: `M${x2} ${y2}L${bx - uy * head * 0.55} ${by + ux * head * 0.55}L${bx + uy * head * 0.55} ${
-          by - ux * head * 0.55}z`,
-        class: `head ${kind}`
-      }));
-    });
-    this.marksLayer.replaceChildren(...shapes);
+    this.planned = null;
+    if (this.ownWord === null) this.planned = {source: null, target: place};
+    const isOwn = this.ownWord !== null && this.board.cells[place]?.[3].startsWith(this.ownWord);
+    this.#take(isOwn && this.chosen !== place ? place : null);
   }
 
   #cell(x, y, name, piece, cell) {
@@ -190,6 +206,7 @@ export class Board {
     const pressed = this.pressed;
     this.pressed = null;
     pressed?.ended.abort();
+    this.wasDragged = hasMoved && Boolean(pressed?.piece);
     if (!hasMoved) pressed?.piece?.style.removeProperty("translate");
   }
 
@@ -199,8 +216,9 @@ export class Board {
     const under = document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-cell]");
     const cell = under ? Number(under.dataset.cell) : null;
     const moves = cell === null || cell === pressed.cell ? [] : this.#between(pressed.cell, cell);
+    const isPlanned = this.mayPlan && !this.moves.length && cell !== null && cell !== pressed.cell;
     this.#drop(moves.length === 1);
-    if (moves.length) this.choose(cell);
+    if (moves.length || isPlanned) this.choose(cell);
     else if (pressed.wasChosen && cell === pressed.cell) this.#take(null);
   }
 
@@ -209,6 +227,7 @@ export class Board {
   /** A cell, or the sign of a piece in hand, was chosen. */
   choose(place) {
     if (this.onMark && this.board.cells[place]?.[3]) return this.onMark(place);
+    if (this.mayPlan && !this.moves.length) return this.#plan(place);
     if (this.chosen !== null && this.chosen !== place) {
       const found = this.#between(this.chosen, place);
       if (found.length) return this.#make(found);
@@ -235,7 +254,6 @@ export class Board {
       (move.rest === "+"  ? "Promote" :
          move.rest === "" ? "Do not promote" :
                             MEN[move.rest] ?? move.text);
-    const rank = (move) => ["q", "+", "r", "b", "n", ""].indexOf(move.rest);
     const dialog =
       h("dialog", {className: "promotion", "aria-label": "Choose the move"},
         [...found]
@@ -284,6 +302,7 @@ export class Board {
       group.classList.toggle("legal", targets.has(cell) && !quiet);
       group.classList.toggle("open", targets.has(cell) && quiet);
       group.classList.toggle("source", sources.has(cell));
+      group.classList.toggle("planned", [this.planned?.source, this.planned?.target].includes(cell));
       group.classList.toggle(
         "column",
         quiet &&

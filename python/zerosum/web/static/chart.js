@@ -1,86 +1,85 @@
 // Line charts as SVG: series of [x, y, error?], several colours, a crosshair that tells values.
 
+import {axis, smoothed, ticks} from "./axes.js";
 import {h, s} from "./dom.js";
 
 const COLOURS = 5;
-
-function ticks(low, high, count) {
-  const span = high - low || 1, raw = span / count, power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => span / one <= count) ?? power * 10;
-  const found = [];
-  for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-6; value += step)
-    found.push(Number(value.toPrecision(12)));
-  return found;
-}
+const WIDTH = 460, HEIGHT = 230, LEFT = 46, RIGHT = 12, TOP = 12, BOTTOM = 30;
+const FEW = 40;  // points that are drawn as dots, too
 
 const short = (value) =>
   (Math.abs(value) >= 1e6 ? `${+ (value / 1e6).toPrecision(3)}M` :
      Math.abs(value) >= 1e4 ? `${+ (value / 1e3).toPrecision(3)}k` :
                               String(+value.toPrecision(4)));
 
-/** The ends of an axis: those of its values, or for a single value zero and its double (0 and 1 if it is zero). */
-const ends = (low, high) => (low < high ? [low, high] : low < 0 ? [2 * low, 0] : [0, 2 * low || 1]);
-
-/** A figure: series is [{name, points: [[x, y, error, words]]}]; options: {title, x, low, high, format, onpick}. */
-export function chart(series, {title, x = "", low = null, high = null, format = short} = {}) {
-  const width = 460, height = 230, left = 46, right = 12, top = 12, bottom = 30;
+/**
+ * A figure: series is [{name, points: [[x, y, error, words]]}].
+ * Options: {title, x, low, high, format, smoothing, isLogX, isLogY}; with smoothing in (0, 1) the values themselves are
+ * drawn pale behind their average.
+ */
+export function chart(series, options = {}) {
+  const {title, x = "", low = null, high = null, format = short, smoothing = 0} = options;
   const all = series.flatMap((one) => one.points), told = (point) => point[3] ?? format(point[1]);
-  if (!all.length)
-    return h(
-      "figure", {className: "chart"}, h("figcaption", {}, title),
-      h("p", {className: "dim"}, "Nothing is recorded yet."));
-  const xs = all.map((point) => point[0]), ys = all.flatMap(([, y, error]) => (error ? [y - error, y + error] : [y]));
-  const [x0, x1] = ends(Math.min(...xs), Math.max(...xs)),
-             [y0, y1] = ends(low ?? Math.min(...ys), high ?? Math.max(...ys));
-  const px = (value) => left + ((value - x0) / (x1 - x0)) * (width - left - right);
-  const py = (value) => height - bottom - ((value - y0) / (y1 - y0)) * (height - top - bottom);
-  const picture =
-    s("svg", {viewBox: `0 0 ${width} ${height}`, role: "img"},
-      s("title", {},
-        `${title}: ${
-          series.map((one) => `${one.name} ${one.points.length ? told(one.points.at(-1)) : "nothing"}`).join(", ")}`),
-      ticks(y0, y1, 5).map(
-        (value) =>
-          [s("line", {x1: left, x2: width - right, y1: py(value), y2: py(value), class: "grid"}),
-           s("text", {x: left - 6, y: py(value) + 4, class: "tick", "text-anchor": "end"}, format(value))]),
-      ticks(x0, x1, 6).map(
-        (value) => s("text", {x: px(value), y: height - 12, class: "tick", "text-anchor": "middle"}, short(value))),
-      s("text", {x: width - right, y: height - 1, class: "tick", "text-anchor": "end"}, x),
-      series.map(
-        (one, index) =>
-          [one.points.filter(([, , error]) => error)
-             .map(
-               ([vx, vy, error]) =>
-                 s("line",
-                   {x1: px(vx), x2: px(vx), y1: py(vy - error), y2: py(vy + error), class: `bar c${index % COLOURS}`})),
-           s("path", {
-             d: one.points.map(([vx, vy], number) => `${number ? "L" : "M"}${px(vx).toFixed(1)} ${py(vy).toFixed(1)}`)
-                  .join(""),
-             class: `line c${index % COLOURS} d${Math.floor(index / COLOURS)}`
-           }),
-           one.points.length < 40 ?
-             one.points.map(
-               ([vx, vy]) => s("circle", {cx: px(vx), cy: py(vy), r: 2.6, class: `dot c${index % COLOURS}`})) :
-             null,
-  ]));
+  if (!all.length) return empty(title);
+  const ys = all.flatMap(([, y, error]) => (error ? [y - error, y + error] : [y]));
+  const across = axis(all.map((point) => point[0]), {from: LEFT, to: WIDTH - RIGHT, isLog: options.isLogX, count: 6});
+  const up = axis(ys, {from: HEIGHT - BOTTOM, to: TOP, low, high, isLog: options.isLogY});
+  const last = (one) => `${one.name} ${one.points.length ? told(one.points.at(-1)) : "nothing"}`;
+  const picture = s(
+    "svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img"}, s("title", {}, `${title}: ${series.map(last).join(", ")}`),
+    grid(across, up, format, x), series.map((one, index) => drawn(one, index, across, up, smoothing)));
   const said = h("span", {className: "dim"});
   picture.addEventListener("pointermove", (event) => {
-    const box = picture.getBoundingClientRect(),
-          at = x0 + (((event.clientX - box.left) / box.width) * width - left) / (width - left - right) * (x1 - x0);
-    said.textContent =
-      series
-        .map((one) => {
-          const nearest = one.points.reduce(
-            (best, point) => (best === null || Math.abs(point[0] - at) < Math.abs(best[0] - at) ? point : best), null);
-          return nearest ? `${series.length > 1 ? `${one.name}: ` : ""}${told(nearest)} at ${short(nearest[0])}` : "";
-        })
-        .join("; ");
+    const box = picture.getBoundingClientRect(), at = across.value(((event.clientX - box.left) / box.width) * WIDTH);
+    said.textContent = series.map((one) => nearest(one, at, series.length > 1, told)).join("; ");
   });
+  const keys = series.map((one, index) => h("span", {className: `key c${index % COLOURS}`}, one.name));
   return h(
     "figure", {className: "chart"}, h("figcaption", {}, h("b", {}, title), " ", said), picture,
-    series.length > 1 ? h("p", {className: "legend"},
-                          series.map((one, index) => h("span", {className: `key c${index % COLOURS}`}, one.name))) :
-                        null);
+    series.length > 1 ? h("p", {className: "legend"}, keys) : null);
+}
+
+function empty(title) {
+  const words = h("p", {className: "dim"}, "Nothing is recorded yet.");
+  return h("figure", {className: "chart"}, h("figcaption", {}, title), words);
+}
+
+/** Lines and numbers of both axes. */
+function grid(across, up, format, name) {
+  const text = (x, y, anchor, words) => s("text", {x, y, class: "tick", "text-anchor": anchor}, words);
+  return [
+    up.ticks.map(
+      (value) =>
+        [s("line", {x1: LEFT, x2: WIDTH - RIGHT, y1: up.at(value), y2: up.at(value), class: "grid"}),
+         text(LEFT - 6, up.at(value) + 4, "end", format(value))]),
+    across.ticks.map((value) => text(across.at(value), HEIGHT - 12, "middle", short(value))),
+    text(WIDTH - RIGHT, HEIGHT - 1, "end", name)
+  ];
+}
+
+/** One series: bars of errors, the line, and dots where they are few. */
+function drawn(one, index, across, up, smoothing) {
+  const colour = `c${index % COLOURS}`, points = one.points.filter(([x, y]) => across.shows(x) && up.shows(y));
+  const path = (line, kind) => {
+    const places = line.map(([x, y]) => `${across.at(x).toFixed(1)} ${up.at(y).toFixed(1)}`);
+    const d = places.length ? `M${places.join("L")}` : "";
+    return s("path", {d, class: `${kind} ${colour} d${Math.floor(index / COLOURS)}`});
+  };
+  const bars = points.filter(([, y, error]) => error && up.shows(y - error)).map(([x, y, error]) => {
+    const place = {x1: across.at(x), x2: across.at(x), y1: up.at(y - error), y2: up.at(y + error)};
+    return s("line", {...place, class: `bar ${colour}`});
+  });
+  const dots = points.map(([x, y]) => s("circle", {cx: across.at(x), cy: up.at(y), r: 2.6, class: `dot ${colour}`}));
+  const lines =
+    smoothing ? [path(points, "line raw"), path(smoothed(points, smoothing), "line")] : [path(points, "line")];
+  return [bars, lines, points.length < FEW && !smoothing ? dots : null];
+}
+
+/** The value of a series next to a place, in words. */
+function nearest(one, at, isNamed, told) {
+  const closer = (best, point) => (best === null || Math.abs(point[0] - at) < Math.abs(best[0] - at) ? point : best);
+  const found = one.points.reduce(closer, null);
+  return found ? `${isNamed ? `${one.name}: ` : ""}${told(found)} at ${short(found[0])}` : "";
 }
 
 /**

@@ -84,7 +84,8 @@ export function show(main, fields) {
   main.append(
     h("h1", {}, "How the search thinks"),
     h("p", {className: "lead"},
-      "A network guesses, a search checks the guess. Here is a tree of nine positions that you can step through by hand."),
+      "A network guesses, a search checks the guess. " +
+        "Here is a tree of nine positions that you can step through by hand."),
     scenarios, tells,
     h("div", {className: "learn"},
       h("section", {className: "panel drawing"}, h("div", {className: "scroll"}, tree),

@@ -13,8 +13,9 @@ const PAGES = {
   runs: ["Runs", () => import("./runs.js")],
   games: ["Games", () => import("./games.js")],
   tour: ["Tour", () => import("./tour.js")],
+  puzzles: ["Puzzles", () => import("./puzzles.js")],
 };
-const WITHOUT_A_TAB = ["tour"];  // other pages lead there
+const WITHOUT_A_TAB = ["tour", "puzzles"];  // other pages lead there
 
 let leave = () => {};
 let shown = "";

@@ -3,10 +3,12 @@
 import {setAddress} from "./address.js";
 import {Board} from "./board.js";
 import {areas, chart, course} from "./chart.js";
-import {choice, h, keepingFocus, percent, toast} from "./dom.js";
+import {choice, download, h, keepingFocus, percent, toast} from "./dom.js";
+import {settingsTable} from "./run_settings.js";
 import {ask, whenOpen} from "./wire.js";
 
 const AXES = [["minutes", "minutes"], ["step", "learner steps"], ["games", "games"], ["evaluations", "evaluations"]];
+const SMOOTHINGS = [0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.99];
 const POLL = 5000;
 
 export function show(main, fields) {
@@ -15,12 +17,13 @@ export function show(main, fields) {
   const list = h("div", {className: "run-list"}), curves = h("div", {className: "curves"}), facts = h("div"),
         openings = h("div", {className: "curves"}), games = h("section", {className: "panel run-games"});
   let mayTrain = false, isLeft = false, drawn = "", newestOf = null;
-  const starter = h("div");
+  const starter = h("div"), settings = h("div");
+  const shown = {smoothing: 0, isLogX: false, isLogY: false, ...JSON.parse(localStorage.getItem("curves") ?? "{}")};
   main.append(
     h("h1", {}, "Runs"),
     h("p", {}, h("a", {href: "#/tour"}, "Take the tour"),
       ": learn Connect Four here in two minutes, and see what was learned when."),
-    list, starter, facts, curves, openings, games);
+    list, starter, facts, curves, settings, openings, games);
 
   async function train(what, fields_) {
     try {
@@ -78,6 +81,67 @@ export function show(main, fields) {
 
   const render = () => keepingFocus(main, draw);
 
+  function drawCharts(rows, rated) {
+    const look = {x: AXES.find(([one]) => one === axis)[1], ...shown};
+    const share = (value) => percent(value, 1);
+    curves.replaceChildren(
+      chart(rated, {...look, title: "Elo (random play is 0)", smoothing: 0, isLogY: false}),
+      chart(rows("mistakes"), {...look, title: "Mistakes in solved positions", low: 0, format: share}),
+      chart(rows("policy_loss"), {...look, title: "Policy loss, nats"}),
+      chart(rows("value_error"), {...look, title: "Squared error of the value", low: 0}),
+      chart(rows("evaluations_per_second"), {...look, title: "Evaluations a second", low: 0}),
+      chart(rows("positions"), {...look, title: "Recorded positions", low: 0}));
+  }
+
+  /** How the curves are drawn: their axis, smoothing and logarithms. */
+  function chartControls() {
+    const set = (name, value) => {
+      shown[name] = value;
+      localStorage.setItem("curves", JSON.stringify(shown));
+      render();
+    };
+    const check = (label, name) =>
+      h("label", {className: "check"},
+        h("input", {type: "checkbox", checked: shown[name], onchange: (event) => set(name, event.target.checked)}),
+        ` ${label}`);
+    const percents = SMOOTHINGS.map((value) => [String(value), value ? value.toFixed(2) : "none"]);
+    return h(
+      "div", {className: "row chart-controls"},
+      choice(
+        "Against", AXES, axis,
+        (value) => {
+          axis = value;
+          render();
+        }),
+      choice("Smoothing", percents, String(shown.smoothing), (value) => set("smoothing", Number(value))),
+      check("logarithmic x", "isLogX"), check("logarithmic y", "isLogY"));
+  }
+
+  /** The settings of the shown runs side by side. */
+  async function showSettings() {
+    const wanted = chosen.join();
+    const found = await Promise.all(chosen.map((run) => ask("runs.settings", {run}).catch(() => null)));
+    if (wanted !== chosen.join() || isLeft) return;
+    const known = found.filter(Boolean), place = h("div", {className: "scroll"});
+    const all = h("input", {type: "checkbox", checked: known.length < 2, onchange: () => fill()});
+    const fill = () => place.replaceChildren(settingsTable(known, all.checked));
+    fill();
+    settings.replaceChildren(...(
+      known.length ?
+        [h(
+          "details", {className: "panel run-settings", open: settings.querySelector("details")?.open ?? false},
+          h("summary", {}, known.length > 1 ? "Settings side by side" : "Settings"),
+          known.length > 1 ? h("label", {className: "check"}, all, " also those in which they agree") : "", place)] :
+        []));
+  }
+
+  async function saveCsv(run) {
+    try {
+      const {name, text} = await ask("runs.csv", {run});
+      download(name, text, "text/csv");
+    } catch (error) { toast(error.message); }
+  }
+
   function draw() {
     if (!runs.length)
       return list.replaceChildren(
@@ -102,7 +166,7 @@ export function show(main, fields) {
                             onchange: (event) => {
                               chosen = event.target.checked ? [...chosen, run.name] :
                                                               chosen.filter((name) => name !== run.name);
-                              refresh().then(newest).then(showOpenings);
+                              refresh().then(newest).then(showOpenings).then(showSettings);
                             }
                           })),
               h("th", {scope: "row"}, run.name),
@@ -127,24 +191,9 @@ export function show(main, fields) {
                                                                    at(run, one.step),
                                               one.elo, one.error, one.says])
                              }));
-    const name = AXES.find(([one]) => one === axis)[1];
-    curves.replaceChildren(
-      chart(rated, {title: "Elo (random play is 0)", x: name}),
-      chart(
-        rows("mistakes"),
-        {title: "Mistakes in solved positions", x: name, low: 0, format: (value) => percent(value, 1)}),
-      chart(rows("policy_loss"), {title: "Policy loss, nats", x: name}),
-      chart(rows("value_error"), {title: "Squared error of the value", x: name, low: 0}),
-      chart(rows("evaluations_per_second"), {title: "Evaluations a second", x: name, low: 0}),
-      chart(rows("positions"), {title: "Recorded positions", x: name, low: 0}));
+    drawCharts(rows, rated);
     facts.replaceChildren(
-      h("div", {className: "row"},
-        choice(
-          "Against", AXES, axis,
-          (value) => {
-            axis = value;
-            render();
-          })),
+      chartControls(),
       ...loaded.map(
         (run) => h(
           "div", {className: "panel fact"}, h("h2", {}, run.name, " ", h("span", {className: "dim"}, run.game)),
@@ -173,6 +222,8 @@ export function show(main, fields) {
             " ",
             h("a", {className: "button", href: `#/search?${new URLSearchParams({game: run.game, vs: run.name})}`},
               "Watch it search"),
+            " ",
+            h("button", {type: "button", "data-key": `csv ${run.name}`, onclick: () => saveCsv(run.name)}, "Save CSV"),
             " ",
             ...(
               run.checkpoints.length > 1 ?
@@ -299,7 +350,7 @@ export function show(main, fields) {
     } catch (error) { toast(error.message); }
   }
 
-  whenOpen(() => offerTraining().then(refresh).then(newest).then(showOpenings));
+  whenOpen(() => offerTraining().then(refresh).then(newest).then(showOpenings).then(showSettings));
   return () => {
     isLeft = true;
     clearTimeout(timer);

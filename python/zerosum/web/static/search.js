@@ -60,7 +60,8 @@ export function show(main, fields) {
   main.append(
     h("h1", {}, "Watch a search"),
     h("p", {className: "lead"},
-      "The search of the paper, on any position: each simulation selects a path, expands and evaluates its end, and backs the value up. Play moves on the board to search another position."),
+      "The search of the paper, on any position: each simulation selects a path, expands and evaluates its end, " +
+        "and backs the value up. Play moves on the board to search another position."),
     h("div", {className: "watch"}, h("section", {className: "panel"}, choosers, board.whole),
       h("section", {className: "panel"},
         h("div", {className: "row controls"}, button("Phase", "Show the next phase", () => act("growth.phase"), "main"),
@@ -77,7 +78,8 @@ export function show(main, fields) {
         says, tree.element, weighing),
       h("section", {className: "panel"}, h("h2", {}, "The most visited positions"),
         h("p", {className: "dim"},
-          "As figure 4 of the AlphaZero paper shows them: the value as a winning percentage of the player to move at the root, the border as wide as the visits."),
+          "As figure 4 of the AlphaZero paper shows them: the value as a winning " +
+            "percentage of the player to move at the root, the border as wide as the visits."),
         h("div", {className: "row moment-buttons"}), figure),
       h("section", {className: "panel"}, h("h2", {}, "Log"),
         h("p", {className: "dim"}, "Choose a line to go back to it."), log)));

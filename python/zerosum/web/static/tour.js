@@ -34,7 +34,8 @@ export function show(main, fields) {
   main.append(
     h("h1", {}, "From nothing to a player, in two minutes"),
     h("p", {className: "lead"},
-      "A network that knows the rules alone plays Connect Four against itself, learns from these games, and plays again. Here it does, on this computer."),
+      "A network that knows the rules alone plays Connect Four against itself, " +
+        "learns from these games, and plays again. Here it does, on this computer."),
     h("div", {className: "tour"}, ...steps));
   steps[0].append(
     h("h2", {}, "1. Let it learn"), status, progress, begin, h("div", {className: "tour-two"}, replay, numbers));
@@ -42,7 +43,8 @@ export function show(main, fields) {
   steps[2].append(
     h("h2", {}, "3. Both look at the same position"),
     h("p", {className: "dim"},
-      "Circles are the moves that each would play, with its share of the visits. Play a move on either board to ask about another position."),
+      "Circles are the moves that each would play, with its share of the visits. " +
+        "Play a move on either board to ask about another position."),
     compareRow,
     h("div", {className: "tour-two"}, ...[0, 1].map((side) => h("div", {}, found[side], boards[side].whole))));
   steps[3].append(h("h2", {}, "4. What it learned, and when"), learned);
@@ -195,7 +197,8 @@ export function show(main, fields) {
     const first = points[0], last = points.at(-1);
     learned.replaceChildren(
       h("p", {},
-        "Positions of random games in which the rules know the right move. The network answers without a search: how much of its policy is on that move?"),
+        "Positions of random games in which the rules know the right move. " +
+          "The network answers without a search: how much of its policy is on that move?"),
       chart(
         kinds.map((kind) => ({name: KINDS[kind], points: points.map((point) => [point.step, point.shares[kind]])})),
         {title: "Share on the right move", x: "learner steps", low: 0, high: 1, format: (value) => percent(value)}),

@@ -234,6 +234,15 @@ impl Game for Chess {
         Some(passed)
     }
 
+    fn has_syzygy(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn syzygy_board<'a>(&self, state: &'a State) -> Option<(&'a Board, u32)> {
+        Some((&state.board, state.halfmoves))
+    }
+
     fn num_starts(&self) -> u32 {
         if self.variant == Variant::Chess { 1 } else { 960 }
     }

@@ -2,13 +2,16 @@
 
 use super::Tree;
 use crate::game::{Action, Game, Position};
+use crate::hidden_move::{HiddenMove, NO_SLOT};
+use crate::player::ValueForFirst;
 use crate::search::arena::ROOT;
 use crate::search::config::{RootSelection, SearchConfig};
-use crate::search::hidden::{HiddenMove, NO_SLOT, Question, Slots};
+use crate::search::hidden::{Question, Slots};
 use crate::search::node::{Estimate, NodeId, NodeKind};
 use crate::search::puct::ExplorationTable;
 use crate::search::root::StopReason;
 use crate::search::select::{select_child, select_root_child};
+use crate::tables::Tables;
 
 /// The end of a descent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,12 +30,15 @@ pub enum Descent {
 impl<G: Game> Tree<G> {
     /// Makes one simulation as far as it goes without an evaluation.
     ///
+    /// Positions that `tables` know are settled like those whose game is over.
     /// `ask` gets the question of a leaf, and a hidden state's slot is taken from `slots`; `indices` gets the indices of the children taken on the way, also if no leaf was found.
+    #[allow(clippy::too_many_arguments, clippy::too_many_lines)] // a search's parts; one simulation, step by step
     pub fn descend(
         &mut self,
         game: &G,
         config: &SearchConfig,
         exploration: &ExplorationTable,
+        tables: &Tables,
         slots: &mut Slots,
         indices: &mut Vec<u16>,
         ask: impl FnOnce(Question<G::State>),
@@ -76,8 +82,14 @@ impl<G: Game> Tree<G> {
                 }
                 NodeKind::Fresh => {
                     let position = follow(game, &self.position, &mut position, &mut self.line);
-                    if let Some(outcome) = position.outcome(game).filter(|_| id != ROOT) {
-                        let result = outcome.result.0;
+                    let settled = || {
+                        position.outcome(game).map(|outcome| outcome.result).or_else(|| {
+                            let result = tables.result(game, &position);
+                            self.num_table_hits += u64::from(result.is_some());
+                            result
+                        })
+                    };
+                    if let Some(ValueForFirst(result)) = (id != ROOT).then(settled).flatten() {
                         let node = &mut self.arena.nodes[id as usize];
                         node.kind = NodeKind::Terminal;
                         (node.lower, node.upper) = (result, result);

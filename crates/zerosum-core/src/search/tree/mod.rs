@@ -15,6 +15,7 @@ use super::root_moves::RootMoves;
 use crate::game::{Action, Game, Position};
 use crate::player::{ValueForFirst, ValueForMover};
 use crate::random::{RandomStream, gumbel_noise};
+use crate::tables::RankedMoves;
 pub use descent::Descent;
 
 /// The noise of a search's root: Dirichlet noise for a PUCT root, Gumbel noise for a Gumbel root.
@@ -33,7 +34,7 @@ pub enum Noise {
     },
 }
 
-/// Results of root moves that [`super::Search::prove`] found.
+/// Results of root moves that [`super::Search::prove`] found, or tables know.
 pub struct ForcedResults {
     pub results: Vec<(Action, ValueForMover)>,
     /// The line of the root's own result, to the end of the game; empty if it is not known.
@@ -62,7 +63,7 @@ pub struct Tree<G: Game> {
     stop_reason: Option<StopReason>,
     /// Results that count once a simulation was made.
     pending: Option<ForcedResults>,
-    /// The forced result that [`super::Search::prove`] found, move by move.
+    /// The forced result that [`super::Search::prove`] found, move by move; the first move of one that tables know.
     forced_line: Vec<Action>,
     /// Slots of the tree's hidden states, where the rules are learned.
     slots: Vec<u32>,
@@ -70,6 +71,8 @@ pub struct Tree<G: Game> {
     root_places: Vec<Action>,
     /// Virtual visits of collisions: they count as leaves in flight in selection alone.
     num_collisions: u16,
+    /// Positions that tables have settled.
+    num_table_hits: u64,
     /// Scratch: node ids of the latest descent or backup, from the root.
     path: Vec<NodeId>,
     /// Scratch: moves of the latest descent.
@@ -98,6 +101,7 @@ impl<G: Game> Tree<G> {
             slots: Vec::new(),
             root_places: Vec::new(),
             num_collisions: 0,
+            num_table_hits: 0,
             path: Vec::new(),
             line: Vec::new(),
             actions: Vec::new(),
@@ -117,6 +121,11 @@ impl<G: Game> Tree<G> {
     /// Visits of the root.
     pub fn num_visits(&self) -> u32 {
         self.arena.nodes[ROOT as usize].visits
+    }
+
+    /// Positions that tables have settled so far.
+    pub fn num_table_hits(&self) -> u64 {
+        self.num_table_hits
     }
 
     /// Bytes of the arena.
@@ -212,6 +221,11 @@ impl<G: Game> Tree<G> {
     /// The root's moves that may be searched and played, ascending; empty for all.
     pub fn allowed(&self) -> &[Action] {
         &self.moves.allowed
+    }
+
+    /// Notes what tables know of the root's moves; `best`, if they know the best one, is played.
+    pub fn note_ranks(&mut self, config: &SearchConfig, ranked: RankedMoves) {
+        self.note_results(config, ForcedResults { results: ranked.results, line: ranked.best.into_iter().collect() });
     }
 
     /// Notes results of root moves that are known from elsewhere. They count once a simulation was made.

@@ -1,0 +1,258 @@
+"""Syzygy tables: values as python-chess reads them, proven nodes, won wins, the fifty-move rule, and bad files."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from syzygy_for_tests import PLACE, constant_file, needs_tables, random_fen
+from zerosum._core import Syzygy
+from zerosum.base.errors import SettingsError
+from zerosum.games import make
+from zerosum.network.evaluators import UniformEvaluator
+from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer
+from zerosum.search.syzygy import describe_syzygy, open_syzygy
+
+CHESS = make("chess")
+NUM_POSITIONS = int(os.environ.get("ZEROSUM_SYZYGY_POSITIONS", "1000"))
+"""Positions that are compared; 10,000 take a minute."""
+CONFIG = SearchConfig(num_simulations=20, root_noise_fraction=0.0, root_noise_alpha=1.0)
+
+
+def tables_of(folder: Path, *names: str, value: int = 4) -> Path:
+    """A folder with constant tables."""
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        for ending in (".rtbw", ".rtbz"):
+            (folder / f"{name}{ending}").write_bytes(constant_file(name, ending, value))
+    return folder
+
+
+def searched(fen: str, folder: Path | str, config: SearchConfig = CONFIG):  # type: ignore[no-untyped-def]
+    """The search of a position with tables, at its end."""
+    search = new_search(CHESS, replace(config, syzygy_path=str(folder)))
+    search.reset(0, CHESS.parse_position(fen))
+    search.begin(0, config.num_simulations)
+    while not len(search.finished()):
+        answer(search, UniformEvaluator(), 1)
+    return search
+
+
+def text_of(fen: str, action: int | None) -> str:
+    assert action is not None
+    return CHESS.action_text(CHESS.parse_position(fen), action)
+
+
+@needs_tables
+def test_values_are_those_of_python_chess() -> None:
+    """Each table as often as the others, with en passant, both colours, and either side to move."""
+    chess, oracle_of = pytest.importorskip("chess"), pytest.importorskip("chess.syzygy")
+    tables, rng = Syzygy([PLACE]), random.Random(1)
+    results, num_en_passant = set(), 0
+    with oracle_of.open_tablebase(str(PLACE)) as oracle:
+        for number in range(NUM_POSITIONS):
+            fen = random_fen(rng, tables.endings[number % len(tables.endings)][0])
+            board, state = chess.Board(fen), CHESS.parse_position(fen)
+            expected = oracle.probe_wdl(board), oracle.probe_dtz(board)
+            assert (tables.wdl(CHESS, state), tables.dtz(CHESS, state)) == expected, fen
+            results.add(expected[0])
+            num_en_passant += board.has_legal_en_passant()
+    assert results == {-2, 0, 2} and num_en_passant > NUM_POSITIONS // 500
+
+
+@needs_tables
+def test_values_follow_from_those_of_the_moves() -> None:
+    """Without another reader: a result is the best over all moves, and a win comes nearer."""
+    tables, rng = Syzygy([PLACE]), random.Random(2)
+    for number in range(200):
+        state = CHESS.parse_position(random_fen(rng, tables.endings[number % len(tables.endings)][0]))
+        results, distances = [], []
+        for action in CHESS.legal_actions(state, past_soft_endings=True):
+            after = CHESS.play(state, action)
+            if CHESS.legal_actions(after, past_soft_endings=True):
+                results.append(-(tables.wdl(CHESS, after) or 0))
+                distances.append((-(tables.dtz(CHESS, after) or 0), action))
+            else:
+                results.append(2 if CHESS.outcome(after) else 0)
+                distances.append((0, action))
+        assert tables.wdl(CHESS, state) == max(results)
+        if max(results) == 2 and (own := tables.dtz(CHESS, state)) != 1:
+            assert min(plies for plies, _ in distances if plies > 0) in (own - 1, own)
+
+
+@needs_tables
+@pytest.mark.parametrize("name", ["KQvK", "KRvK", "KPvK", "KBNvK", "KQvKR"])
+def test_a_win_is_won_against_the_longest_defence(name: str) -> None:
+    """By a search of few simulations with an evaluator that knows nothing."""
+    tables, rng = open_syzygy(str(PLACE)), random.Random(name)
+    search = new_search(CHESS, replace(CONFIG, syzygy_path=str(PLACE)))
+    for _ in range(3):
+        state = CHESS.parse_position(random_fen(rng, name))
+        while tables.wdl(CHESS, state) != 2:
+            state = CHESS.parse_position(random_fen(rng, name))
+        winner, num_plies = CHESS.player(state), 0
+        while CHESS.outcome(state) is None:
+            if CHESS.player(state) == winner:
+                search.reset(0, state)
+                search.begin(0, CONFIG.num_simulations)
+                while not len(search.finished()):
+                    answer(search, UniformEvaluator(), 1)
+                root = search.root(0)
+                assert root.proven == 1 and root.best_action is not None
+                action = root.best_action
+            else:
+                after = [(tables.dtz(CHESS, CHESS.play(state, move)) or 0, move) for move in CHESS.legal_actions(state)]
+                action = max(after)[1]
+            state, num_plies = CHESS.play(state, action), num_plies + 1
+        assert CHESS.outcome(state) == (1 if winner == 0 else -1), CHESS.ending(state)
+        assert num_plies < 150
+
+
+@needs_tables
+def test_the_fifty_move_rule_decides() -> None:
+    bishop_and_knight = "8/8/8/3k4/8/8/8/KBN5 w - - {} 1"
+    plies = Syzygy([PLACE]).dtz(CHESS, CHESS.parse_position(bishop_and_knight.format(0)))
+    assert plies is not None and 40 < plies < 70
+    assert searched(bishop_and_knight.format(99 - plies), PLACE).root(0).proven == 1
+    assert searched(bishop_and_knight.format(103 - plies), PLACE).root(0).proven is None
+    # A mate at once comes before the rule.
+    assert searched("7k/8/6K1/8/8/8/8/R7 w - - 99 80", PLACE).root(0).proven == 1
+
+
+@needs_tables
+def test_moves_that_give_the_draw_away_are_not_played() -> None:
+    fen = "8/8/8/8/4k3/8/4P3/4K3 b - - 0 1"
+    search = searched(fen, PLACE, replace(CONFIG, num_simulations=200))
+    root, tables, state = search.root(0), open_syzygy(str(PLACE)), CHESS.parse_position(fen)
+    for action, lower, upper in zip(root.actions, root.lower, root.upper, strict=True):
+        if tables.wdl(CHESS, CHESS.play(state, int(action))) == 2:
+            assert lower == upper == 1, "White wins after it: the bound is for the first player"
+        else:
+            assert (lower, upper) == (-1, 1) or lower == upper == 0
+    assert root.best_action is not None
+    assert tables.wdl(CHESS, CHESS.play(state, root.best_action)) == 0
+
+
+def test_a_position_in_a_table_is_proven_in_the_tree(tmp_path: Path) -> None:
+    """After the capture on d5 three men are left; the table says that its owner wins, whoever is to move."""
+    fen = "8/8/8/3r4/2K5/8/Q7/7k w - - 0 1"
+    folder = tables_of(tmp_path, "KQvK", value=0)
+    search = searched(fen, folder, replace(CONFIG, num_simulations=300))
+    root = search.root(0)
+    taking = [text_of(fen, int(action)) for action in root.actions].index("c4d5")
+    assert root.visits[taking] > 0 and search.num_table_hits >= 1
+    assert root.lower[taking] == root.upper[taking] == 1, "a loss for Black, who is to move"
+    assert root.proven == 1 and text_of(fen, root.best_action) == "c4d5"
+
+
+def test_a_win_counts_only_just_after_a_capture_or_a_pawn_move(tmp_path: Path) -> None:
+    """Four men are in no table, the root's quiet moves lead to no hits."""
+    folder = tables_of(tmp_path, "KQvKR", value=4)
+    search = searched("8/8/8/3r4/2K5/8/Q7/7k w - - 7 1", folder, replace(CONFIG, num_simulations=50))
+    assert search.num_table_hits == 0
+
+
+def test_other_games_and_castling_have_no_tables(tmp_path: Path) -> None:
+    folder = tables_of(tmp_path, "KRvK")
+    with pytest.raises(SettingsError, match=r"Syzygy tables are of chess, not of connect4. Leave it empty\."):
+        new_search(make("connect4"), replace(CONFIG, syzygy_path=str(folder)))
+    tables = open_syzygy(str(folder))
+    assert tables.wdl(CHESS, CHESS.parse_position("4k3/8/8/8/8/8/8/4K2R w K - 0 1")) is None
+    assert tables.wdl(CHESS, CHESS.parse_position("4k3/8/8/8/8/8/8/4K2R w - - 0 1")) == 2
+    assert tables.wdl(make("connect4"), make("connect4").initial_state()) is None
+
+
+def test_a_search_without_tables_is_the_same(tmp_path: Path) -> None:
+    """Where no table has a position nothing changes, visit by visit."""
+    folder = tables_of(tmp_path, "KRvK")
+    with_tables, without = (
+        searched(CHESS.position_text(CHESS.initial_state()) or "", path, replace(CONFIG, num_simulations=80))
+        for path in (folder, "")
+    )
+    assert np.array_equal(with_tables.root(0).visits, without.root(0).visits)
+
+
+# Bad input
+
+
+def message_of(path: str) -> str:
+    with pytest.raises(SettingsError) as caught:
+        open_syzygy(path)
+    message = str(caught.value)
+    assert message.endswith(".") and "\n" not in message
+    return message
+
+
+def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
+    assert "does not exist" in message_of(str(tmp_path / "nowhere"))
+    (tmp_path / "file").write_bytes(b"")
+    assert "is no folder" in message_of(str(tmp_path / "file"))
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "readme.rtbw.txt").write_text("no table")
+    assert "no file there is one" in message_of(str(tmp_path / "empty"))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda content: content[:50], "KQvK.rtbw has 50 bytes, and by its own description 80"),
+        (lambda content: content[:6], "KQvK.rtbw is damaged: its beginning makes no sense"),
+        (lambda content: b"", "KQvK.rtbw does not begin as a Syzygy file .rtbw does"),
+        (lambda content: b"\0" + content[1:], "KQvK.rtbw does not begin as"),
+        (lambda content: content + bytes(64), "KQvK.rtbw has 144 bytes"),
+        (lambda content: content[:6] + b"\x05\x05" + content[8:], "KQvK.rtbw is damaged"),
+    ],
+)
+def test_damaged_files(tmp_path: Path, change, expected: str) -> None:  # type: ignore[no-untyped-def]
+    folder = tables_of(tmp_path, "KQvK")
+    (folder / "KQvK.rtbw").write_bytes(change(constant_file("KQvK", ".rtbw", 4)))
+    assert expected in message_of(str(folder))
+
+
+def test_half_a_set_is_told_and_searched_without(tmp_path: Path) -> None:
+    folder = tables_of(tmp_path, "KQvK", "KRvK")
+    (folder / "KRvK.rtbz").unlink()
+    told = describe_syzygy(open_syzygy(str(folder)))
+    assert told == (
+        "Syzygy endings: 2 of 5 with 3 men. 1 files are missing (KRvK.rtbz): those endings are searched without them."
+    )
+    assert searched("4k3/8/8/8/8/8/8/4K2R w - - 0 1", folder).root(0).best_action is not None
+
+
+@needs_tables
+def test_a_damaged_file_is_never_a_crash(tmp_path: Path) -> None:
+    """Wherever a file is cut or changed it is refused, or its positions have some value or none."""
+    rng = random.Random(3)
+    names = ["KRvK", "KPvK", "KQvKR", "KPvKP", "KPPvK"]
+    states = [CHESS.parse_position(random_fen(rng, name)) for name in names for _ in range(20)]
+    for number in range(150):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for name in names:
+            for ending in (".rtbw", ".rtbz"):
+                shutil.copy(PLACE / f"{name}{ending}", folder)
+        path = folder / f"{rng.choice(names)}{rng.choice(('.rtbw', '.rtbz'))}"
+        content = bytearray(path.read_bytes())
+        if number % 3 == 0:
+            del content[rng.randrange(len(content)) :]
+        else:
+            span = len(content) if number % 3 == 1 else 200
+            for _ in range(rng.randrange(1, 6)):
+                content[rng.randrange(min(span, len(content)))] = rng.randrange(256)
+        path.write_bytes(content)
+        try:
+            tables = Syzygy([folder])
+        except ValueError:
+            shutil.rmtree(folder)
+            continue
+        for state in states:
+            assert tables.wdl(CHESS, state) in (None, -2, -1, 0, 1, 2)
+            tables.dtz(CHESS, state)
+        shutil.rmtree(folder)

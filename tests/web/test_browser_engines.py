@@ -1,0 +1,147 @@
+"""What engines and reviews say in Analyse: win rates on points, the score, lost points, two engines, puzzles."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import zerosum
+from web_for_tests import PHONE, Open, click, says
+
+NO_ENGINE = "localStorage.setItem('look', 'off')"
+SCHOLARS_MATE = "e2e4+e7e5+d1h5+b8c6+f1c4+g8f6+h5f7"
+GO = "#/analyse?game=go9&moves=E5+C3+G7+G3+C7+A1+E3"
+
+
+@pytest.fixture
+def networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The networks that come with the program, which know the score of Go."""
+    monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", Path(zerosum.__file__).parent / "data" / "networks")
+
+
+def reviewed(page: Any, simulations: str = "50") -> None:
+    says(page, "to move")
+    page.get_by_label("Simulations a position").select_option(simulations)
+    page.get_by_role("button", name="Review the game").click()
+    page.locator(".summary table").wait_for(timeout=90_000)
+
+
+def test_candidate_points_have_their_win_rates_and_go_has_its_score(visit: Open, networks: None) -> None:
+    page = visit(GO)
+    page.locator(".candidate-text").nth(2).wait_for()
+    rates = [int(text) for text in page.locator(".candidate-text").all_text_contents()]
+    assert len(rates) == 3 and all(0 <= rate <= 100 for rate in rates)
+    page.wait_for_function(
+        "() => { const best = document.querySelector('.lines li b')?.textContent.match(/\\d+/)?.[0];"
+        " return [...document.querySelectorAll('.candidate-text')].at(-1)?.textContent === best; }"
+    )
+    assert re.search(r"(black|white) leads by \d+\.\d points|an even score", page.locator(".says").inner_text())
+
+
+def test_lost_points_are_coloured_dots_after_a_review(visit: Open, networks: None) -> None:
+    page = visit(GO, script=NO_ENGINE)
+    reviewed(page)
+    page.get_by_role("button", name="Last position").click()
+    page.wait_for_function("() => document.querySelectorAll('.loss').length === 7")
+    titles = page.locator(".loss title").all_text_contents()
+    lost = {
+        int(number): float(points)
+        for number, points in re.findall(r"Move (\d) lost ([\d.]+) points", "\n".join(titles))
+    }
+    assert set(lost) == set(range(1, 8))
+    worst = max(lost, key=lambda number: lost[number])
+    assert worst == 6, "the stone in the corner is the worst move"
+    bounds = (0.5, 1.5, 3, 6, 12)
+    for shape in page.locator(".loss").all():
+        [number] = re.findall(r"Move (\d)", str(shape.locator("title").text_content()))
+        level = sum(lost[int(number)] >= bound for bound in bounds)
+        assert f"l{level}" in str(shape.get_attribute("class")).split()
+    assert "leads by" in page.locator(".comment").inner_text()
+    assert "points)" in page.locator(".summary").inner_text()
+    page.get_by_role("button", name="First position").click()
+    page.wait_for_function("() => document.querySelectorAll('.loss').length === 0")
+    page.get_by_role("button", name="Last position").click()
+    page.wait_for_function("() => document.querySelectorAll('.loss').length === 7")
+    page.reload()
+    page.wait_for_function("() => document.querySelectorAll('.loss').length === 7")
+
+
+def test_a_reviewed_move_of_chess_has_one_dot(visit: Open) -> None:
+    page = visit(f"#/analyse?game=chess&moves={SCHOLARS_MATE}&ply=6", script=NO_ENGINE)
+    reviewed(page)
+    page.get_by_role("button", name="Move 6: Nf6").click()
+    page.locator(".loss").wait_for()
+    assert page.locator(".loss").count() == 1
+    assert "points" not in str(page.locator(".loss title").text_content()), "chess has no points"
+
+
+def test_numbers_of_moves_in_analyse_stay_over_a_reload(visit: Open) -> None:
+    page = visit(GO + "&ply=7", script=NO_ENGINE)
+    says(page, "to move")
+    page.get_by_text("Second engine, move numbers").click()
+    page.get_by_role("button", name="Move numbers").click()
+    page.wait_for_function("() => document.querySelectorAll('.move-number').length === 7")
+    page.get_by_role("button", name="One move back").click()
+    page.wait_for_function("() => document.querySelectorAll('.move-number').length === 6")
+    click(page, "D5")
+    page.wait_for_function("() => document.querySelectorAll('.move-number').length === 7")
+    page.reload()
+    page.wait_for_function("() => document.querySelectorAll('.move-number').length === 7")
+
+
+def test_two_engines_look_at_one_position(visit: Open) -> None:
+    page = visit("#/analyse?game=connect4&moves=4+4")
+    says(page, "simulations by")
+    page.locator("summary", has_text="Second engine").click()
+    chooser = page.get_by_label("Second engine")
+    first = page.get_by_label("Who judges").input_value()
+    other = "rollouts" if first != "rollouts" else "tiny"
+    chooser.select_option(other)
+    page.locator(".second-says", has_text=f"by {other}").wait_for()
+    page.locator(".lines.second li").nth(2).wait_for()
+    page.locator(".candidate.second").wait_for()
+    assert f"by {first}" in page.locator(".says").inner_text(), "the first engine goes on"
+    page.wait_for_url(re.compile(f"vs2={other}"))
+    page.reload()
+    page.locator(".second-says", has_text=f"by {other}").wait_for()
+    page.locator('[data-cell="0"]').click()
+    page.wait_for_url(re.compile("branch=1"))
+    page.locator(".second-says", has_text="Yellow to move").or_(
+        page.locator(".second-says", has_text="Red to move")
+    ).wait_for()
+    page.get_by_label("Second engine").select_option("")
+    page.locator(".second-says").wait_for(state="hidden")
+
+
+@pytest.mark.parametrize("size", [None, PHONE], ids=["desktop", "phone"])
+def test_the_mistakes_of_a_review_are_positions_to_solve(visit: Open, size: dict[str, int] | None) -> None:
+    more = {} if size is None else {"size": size}
+    page = visit(f"#/analyse?game=chess&moves={SCHOLARS_MATE}", script=NO_ENGINE, **more)
+    reviewed(page, "2000")
+    page.get_by_role("link", name=re.compile("^Solve ")).click()
+    says(page, "Black to move. In the game Nf6 was played, a")
+    assert page.locator("[data-name='h1']").bounding_box()["y"] < page.locator("[data-name='h8']").bounding_box()["y"]
+    click(page, "g8", "f6")
+    says(page, "Nf6 is the move of the game: try again.")
+    click(page, "a7", "a6")
+    says(page, "a6 gives away")
+    page.get_by_role("button", name="Show the answer").click()
+    says(page, "The best move is")
+    page.reload()
+    says(page, "Black to move. In the game Nf6 was played, a")
+    click(page, "g7", "g6")
+    page.wait_for_function("() => /g6 (is right|is good)/.test(document.querySelector('.says').textContent)")
+    assert page.locator(".arrow.best").count() == 1
+    assert page.get_by_role("button", name="Move 6, solved").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    page.get_by_role("link", name="The whole game").click()
+    page.wait_for_url(re.compile("analyse"))
+    page.locator(".summary table").wait_for()
+
+
+def test_puzzles_without_a_review_say_what_to_do(visit: Open) -> None:
+    page = visit("#/puzzles?game=chess&moves=e2e4")
+    says(page, "not reviewed yet: review it in Analyse")

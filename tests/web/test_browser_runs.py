@@ -1,0 +1,156 @@
+"""The curves of runs as people of TensorBoard know them: smoothing, logarithmic axes, CSV, settings side by side."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from web_for_tests import DESKTOP, Open, serving, untrained_run
+from zerosum.run.metrics import Metrics, MetricsRow
+
+WITHOUT = "before => !document.querySelectorAll('figure.chart')[2].querySelector('.line').outerHTML.includes(before)"
+"""Whether a piece of the path of the policy loss is gone."""
+LOSSES = [4.0, 1.0, 3.0, 0.5, 2.0]
+
+
+@pytest.fixture(scope="module")
+def runs(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of two runs with recorded losses, one with a larger network."""
+    folder = tmp_path_factory.mktemp("curves") / "runs"
+    for name, factor in (("calm", 1.0), ("wild", 10.0)):
+        run = untrained_run(folder / name)
+        write_rows(run, factor)
+    text = (folder / "wild" / "config.toml").read_text(encoding="utf-8")
+    assert "num_filters = 8" in text
+    (folder / "wild" / "config.toml").write_text(text.replace("num_filters = 8", "num_filters = 16"), encoding="utf-8")
+    with serving(runs=[folder]) as (where, _):
+        yield where
+
+
+def write_rows(run: Path, factor: float) -> None:
+    metrics = Metrics(run, report=str)
+    for number, loss in enumerate(LOSSES):
+        row = MetricsRow(
+            minutes=10.0**number,
+            step=100 * number,
+            games=10 * number,
+            positions=200 * number,
+            evaluations=1000 * number,
+            evaluations_per_second=50.0,
+            policy_loss=factor * loss,
+        )
+        metrics.add(row)
+    metrics.close()
+
+
+@pytest.fixture
+def page(browser: Any, runs: str) -> Iterator[Any]:
+    context = browser.new_context(viewport=DESKTOP)
+    opened = context.new_page()
+    opened.goto(f"{runs}#/runs?runs=calm,wild")
+    figure(opened).locator("path.line").nth(1).wait_for()
+    yield opened
+    context.close()
+
+
+def figure(page: Any) -> Any:
+    return page.locator("figure.chart", has_text="Policy loss")
+
+
+def path(page: Any, kind: str) -> list[tuple[float, float]]:
+    text = figure(page).locator(kind).first.get_attribute("d")
+    return [(float(x), float(y)) for x, y in re.findall(r"([\d.]+) ([\d.]+)", text)]
+
+
+def test_smoothing_is_the_corrected_moving_average(page: Any) -> None:
+    assert page.locator(".line.raw").count() == 0
+    drawn = path(page, ".line.c0")
+    page.get_by_label("Smoothing").select_option("0.6")
+    page.locator(".line.raw").first.wait_for()
+    assert path(page, ".line.raw.c0") == drawn, "the values themselves are still there, pale"
+    average, weights, expected = 0.0, 0.0, []
+    for loss in LOSSES:
+        average, weights = 0.6 * average + 0.4 * loss, 0.6 * weights + 0.4
+        expected.append(average / weights)
+    # Pixels of the values are a straight line's.
+    slope = (drawn[1][1] - drawn[0][1]) / (LOSSES[1] - LOSSES[0])
+    shown = [LOSSES[0] + (y - drawn[0][1]) / slope for _, y in path(page, ".line.c0:not(.raw)")]
+    assert shown == pytest.approx(expected, abs=0.15)
+    page.reload()
+    page.locator(".line.raw").first.wait_for()
+    page.get_by_label("Smoothing").select_option("0")
+    page.wait_for_function("() => document.querySelectorAll('.line.raw').length === 0")
+
+
+def test_logarithmic_axes_keep_ratios(page: Any) -> None:
+    straight = [x for x, _ in path(page, ".line.c0")]
+    assert straight[1] - straight[0] < 1, "1 and 10 minutes of 10,000"
+    page.get_by_label("logarithmic x").check()
+    page.wait_for_function(
+        WITHOUT,
+        arg=f"L{straight[1]} ",
+    )
+    places = [x for x, _ in path(page, ".line.c0")]
+    steps = [later - earlier for earlier, later in itertools.pairwise(places)]
+    assert steps == pytest.approx([steps[0]] * 4, abs=0.2), "each is ten times the one before"
+    before = path(page, ".line.c0")
+    page.get_by_label("logarithmic y").check()
+    page.wait_for_function(
+        WITHOUT,
+        arg=f" {before[1][1]}L",
+    )
+    calm, wild = path(page, ".line.c0"), path(page, ".line.c1")
+    shifts = [one[1] - other[1] for one, other in zip(calm, wild, strict=True)]
+    assert shifts == pytest.approx([shifts[0]] * 5, abs=0.2), "ten times as much is the same way up everywhere"
+    pixels = (calm[1][1] - calm[0][1]) / math.log(LOSSES[0] / LOSSES[1])
+    assert shifts[0] == pytest.approx(pixels * math.log(10), rel=0.02)
+    ticks = [
+        float(text) for text in figure(page).locator(".tick[text-anchor=end]").all_text_contents() if text[0].isdigit()
+    ]
+    assert len(ticks) >= 3 and all(tick > 0 for tick in ticks)
+
+
+def test_the_figures_of_a_run_are_saved_as_csv(page: Any) -> None:
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save CSV").nth(1).click()
+    assert saved.value.suggested_filename == "wild.csv"
+    rows = list(csv.DictReader(io.StringIO(Path(saved.value.path()).read_text())))
+    assert [float(row["policy_loss"]) for row in rows] == [10 * loss for loss in LOSSES]
+    assert [float(row["minutes"]) for row in rows] == [10.0**number for number in range(5)]
+    assert rows[0]["elo"] == ""
+
+
+def test_settings_of_runs_stand_side_by_side(page: Any) -> None:
+    page.get_by_text("Settings side by side").click()
+    table = page.locator(".run-settings table")
+    table.wait_for()
+    rows = [row.inner_text().split("\t") for row in table.locator("tbody tr").all()]
+    assert rows == [["network.num_filters", "8", "16"]], "only what differs"
+    assert table.locator("thead th").all_inner_texts() == ["setting", "calm", "wild"]
+    page.get_by_label("also those in which they agree").check()
+    page.wait_for_function("() => document.querySelectorAll('.run-settings tbody tr').length > 20")
+    page.get_by_label("Show wild").uncheck()
+    page.wait_for_function("() => document.querySelectorAll('.run-settings thead th').length === 2")
+
+
+def test_a_logarithmic_axis_of_nothing_above_zero_is_a_plain_one(visit: Open) -> None:
+    page = visit("#/games")
+    found = page.evaluate(
+        """async () => {
+            const { axis } = await import("/static/axes.js");
+            const plain = axis([0, -1], { from: 0, to: 100, isLog: true });
+            const log = axis([0, 1, 100], { from: 0, to: 100, isLog: true });
+            const one = axis([5], { from: 0, to: 100, isLog: true });
+            return [plain.at(-0.5), log.shows(0), log.at(10), log.value(50), one.at(5), one.ticks];
+        }"""
+    )
+    assert found[:2] == [50, False]
+    assert found[2:5] == pytest.approx([50, 10, 50]) and 5 in found[5]
