@@ -6,6 +6,7 @@ test.
 
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -64,6 +65,11 @@ def fake(
     whole = json.dumps({**SCRIPTS[protocol], **(script or {})})
     argv = (sys.executable, "-I", "-S", str(FAKE), whole, *([str(log)] if log else []))
     return EngineCommand(argv, protocol, options, **{"name": "fake", **fields})
+
+
+def fake_word(**script: list[str]) -> str:
+    """The word for this UCI engine on a command line."""
+    return f"uci:{shlex.join(fake('uci', script).argv)}"
 
 
 def first_move(

@@ -769,6 +769,12 @@ class Search:
         """The result of the tree's search so far."""
     def best_line(self, tree: int, first: int | None = None) -> list[int]:
         """The tree's line of best play as far as it was searched, from the best move or from `first`."""
+    def most_visited(self, tree: int, count: int) -> list[tuple[int, int, int, float]]:
+        """The `count` most visited nodes of the tree, the root first, each after its parent.
+
+        A node is (place of its parent in the list, move, visits, value for the first player); the root names itself and
+        the move 0. Raises ValueError if the rules are learned: nothing below the root is a position then.
+        """
     def restrict(self, tree: int, actions: Sequence[int]) -> None:
         """Restrict search and play to these legal moves of the root; an empty list allows all.
 

@@ -87,6 +87,15 @@ def test_a_new_run_without_a_preset_says_that_the_game_has_one(zero: Command, tm
     assert hint not in zero("train", "tictactoe", "--run", tmp_path / "other", "--preset", "tictactoe", *words).out
 
 
+def test_a_new_run_says_which_preset_is_the_strongest_on_a_cpu(zero: Command, tmp_path: Path) -> None:
+    hint = "On a CPU the strongest player of this game came from --preset nnue"
+    words = ("--run", tmp_path / "run", "--set", "training.device=cpu", "--dry-run")
+    assert hint in zero("train", "chess", *words).out
+    assert hint in zero("train", "chess", "--preset", "chess", *words).out
+    assert hint not in zero("train", "chess", "--preset", "nnue", *words).out
+    assert hint not in zero("train", "tictactoe", *words).out
+
+
 def test_train_deterministically(zero: Command, tmp_path: Path) -> None:
     words = [word for text in SETTINGS if text != "training.steps=2" for word in ("--set", text)]
     command = ("train", "tictactoe", "--run", tmp_path / "run", "--deterministic", *words)

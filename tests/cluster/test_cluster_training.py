@@ -60,6 +60,9 @@ def test_a_training_on_a_local_cluster(tmp_path: Path) -> None:
     assert (
         status.is_over and status.games == read_manifest_games(run) and not status.refused and not status.num_failures
     )
+    assert status.verified is not None and status.verified >= status.games
+    told = f"{status.verified} games replayed through the rules, 0 against them"
+    assert told in done.stdout and told in status_text(status, [], now=status.unix_s)
     words = [event["event"] for event in read_events(run)]
     assert words.count("joined") == words.count("left") >= 1
     assert "ended" in status_text(status, read_events(run), now=status.unix_s)

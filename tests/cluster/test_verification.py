@@ -61,6 +61,7 @@ def test_what_is_against_the_rules_is_noticed(game: GameRecord, tmp_path: Path) 
         assert dict(later.refused) == {"refused sender": 1}
         assert learner.ingest.offer("good/1", block_of("good/1", 1, [game_of(5)])).num_games == 1
         assert [record.game_id for record in learner.taken] == [5] and learner.store.num_games == 1
+        assert learner.ingest.num_verified == 3, "the block of a refused sender is not looked at"
 
 
 def test_games_of_other_games_are_checked_by_their_rules() -> None:

@@ -35,7 +35,8 @@ def test_games_add_up_and_openings_are_there(match: PaperMatch) -> None:
 
 def test_the_conditions() -> None:
     chess = [match for match in paper_matches("paper") if match.game == "chess"]
-    assert [match.time_divisor for match in chess] == [1, 1, 1, 3, 10, 30, 100]
+    assert [match.time_divisor for match in chess] == [1, 1, 1, 3, 10, 30, 100, 1, 1]
+    assert [match.sampled_plies for match in chess] == [0] * 8 + [30]
     assert [match.num_games for match in chess[:3]] == [1000, 12 * 400, 50 * 20]
     assert {(match.main_s, match.increment_s) for match in chess} == {(3 * 3600, 15)}
     assert {match.resign for match in chess} == {ResignRule(win_rate=0.05)}
@@ -46,6 +47,36 @@ def test_the_conditions() -> None:
     assert elmo.resign == ResignRule(centipawns=-4500, num_moves=10)
     assert dict(elmo.options)["EnteringKingRule"] == "CSARule27"
     assert {(match.move_s, match.num_games) for match in paper_matches("paper-2017")} == {(60, 100)}
+
+
+def test_every_match_of_figure_2_is_there() -> None:
+    """Figure 2: the matches, ten time odds in two games, the latest and the book-playing opponents, openings."""
+    assert [match.title for match in paper_matches("paper")] == [
+        "chess against Stockfish 8",
+        "chess against Stockfish 8, chess-human openings",
+        "chess against Stockfish 8, TCEC openings",
+        *(f"chess against Stockfish 8, 1/{odds} of the time" for odds in (3, 10, 30, 100)),
+        "chess against Stockfish 9, development version of 2018-01-13",
+        "chess against Brainfish, Stockfish with the opening book Cerebellum, the first 30 moves drawn",
+        "shogi against Elmo WCSC27",
+        "shogi against Elmo WCSC27, shogi-human openings",
+        *(f"shogi against Elmo WCSC27, 1/{odds} of the time" for odds in (3, 10, 30, 100)),
+        "shogi against Aperyqhapaq",
+        "shogi against Elmo WCSC27, clock of 600 + 10 s",
+        "go against AlphaGo Zero after 3 days",
+    ]
+
+
+def test_the_sides_of_a_match_add_up_to_its_result() -> None:
+    first = paper_matches("paper")[0]
+    assert first.as_first is not None and first.as_second is not None and first.tally is not None
+    of_500 = [round(5 * (one + other)) for one, other in zip(first.as_first, first.as_second, strict=True)]
+    assert of_500 == [first.tally.wins, first.tally.draws, first.tally.losses]
+    for match in MATCHES:
+        for side in (match.as_first, match.as_second):
+            assert side is None or sum(side) == pytest.approx(100)
+        if match.as_first and match.as_second and match.won_share:
+            assert (match.as_first[0] + match.as_second[0]) / 200 == pytest.approx(match.won_share, abs=0.0005)
 
 
 def test_an_unknown_suite() -> None:

@@ -7,6 +7,7 @@ with or without options ("chess", "go(size=9)"), or, in Rust, if it reaches into
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -23,7 +24,7 @@ OTHERS = (
     *("learner/learner.py", "learner/inputs.py", "learner/captured_step.py"),
     *("arena/match.py", "arena/played.py", "arena/program_seat.py", "arena/result.py", "arena/seats.py"),
     *("arena/ladder/placement.py", "arena/ladder/results.py", "arena/ladder/rungs.py"),
-    *("contest/elo.py", "contest/ratings.py", "games/picture.py", "run/workers.py"),
+    *("contest/elo.py", "contest/ratings.py", "games/picture.py", "run/workers.py", "run/defaults.py"),
 )
 OF_ONE_GAME = ("network/lc0.py", "network/katago.py")
 """Readers of files that other programs write for one game."""
@@ -73,6 +74,27 @@ def test_no_module_names_a_game(path: Path) -> None:
 @pytest.mark.parametrize("path", RUST, ids=lambda path: path.name)
 def test_no_file_of_the_core_names_a_game(path: Path) -> None:
     assert not list(names_in_rust(path.read_text(encoding="utf-8")))
+
+
+def test_the_page_names_the_presets_that_begin_with_another_search() -> None:
+    presets = {path.stem: tomllib.loads(path.read_text("utf-8")) for path in (PACKAGE / "presets").glob("*.toml")}
+    taught = sorted(name for name, preset in presets.items() if preset.get("selfplay", {}).get("alphabeta_share"))
+    page = " ".join((Path(__file__).resolve().parents[2] / "docs" / "games.md").read_text("utf-8").split())
+    *most, last = (f"`{name}`" for name in taught)
+    assert f"In the presets {', '.join(most)} and {last} self-play begins with an alpha-beta search" in page
+
+
+def test_the_papers_preset_has_no_knowledge_of_a_game_but_the_papers() -> None:
+    """By game it has what the paper has by game: the noise, the policy head and the learner's schedule."""
+    preset = tomllib.loads((PACKAGE / "presets" / "paper.toml").read_text("utf-8"))
+    assert not any(name.startswith("alphabeta") for name in preset["selfplay"])
+    assert (preset["training"]["planes"], preset["network"]["ownership_head"]) == ("", False)
+    by_game = {(section, name) for own in preset["games"].values() for section in own for name in own[section]}
+    assert by_game == {
+        ("search", "root_noise_alpha"),
+        *(("network", name) for name in ("policy_head", "policy_filters")),
+        *(("learner", name) for name in ("learning_rate", "schedule_steps", "samples_per_position")),
+    }
 
 
 def test_a_name_is_found() -> None:

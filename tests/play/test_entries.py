@@ -221,6 +221,9 @@ def test_a_profile_scales_down_to_the_machine(monkeypatch: pytest.MonkeyPatch) -
     assert "It has no option Ponder." in profile_of("paper", command, CHESS).sentence
     with pytest.raises(SettingsError, match="profile 'paper' sets up no engine for go"):
         profile_of("paper", command, make("go"))
+    bounded = {**CHEAT, "uci": ["option name Hash type spin default 16 min 4 max 1024", "uciok"]}
+    command = EngineCommand.parse(fake_word(bounded).removeprefix("uci:"), protocol="uci", name="Fake")
+    assert profile_of("paper", command, CHESS).options == (("Hash", "1024"),), "no more than the engine takes"
     player = enter(Entry.parse(fake_word(), ["depth=1", "profile=paper", "option.hash=4"]), CHESS).contestant
     assert isinstance(player.program, EngineCommand)
     assert player.program.options == (("Threads", "44"), ("hash", "4")), "what is said beside a profile counts"
@@ -238,17 +241,29 @@ def test_the_papers_matches_of_chess(tmp_path: Path) -> None:
     positions = tmp_path / "superfinals.epd"
     positions.write_text("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3\n")
     results, said = suite()
-    assert len(results) == 6 and "Left out: the package does not contain the openings TCEC" in " ".join(said)
-    assert len(suite(positions=str(positions))[0]) == 7
+    assert len(results) == 8 and "Left out: the package does not contain the openings TCEC" in " ".join(said)
+    assert len(suite(positions=str(positions))[0]) == 9
     clocks = [result.played.result.first.rpartition("(")[2].split(",")[0] for result in results]
-    assert clocks == ["108+0.15", "108+0.15", "36+0.05", "10.8+0.015", "3.6+0.005", "1.08+0.002"]
+    assert clocks == [
+        "108+0.15",
+        "108+0.15",
+        "36+0.05",
+        "10.8+0.015",
+        "3.6+0.005",
+        "1.08+0.002",
+        "108+0.15",
+        "108+0.15",
+    ]
     assert all("108+0.15" in result.played.result.second for result in results)
     openings = [game.opening.split()[0] for game in results[1].played.result.games]
     assert openings == ["A10", "A10"]
     assert str(results[0]).startswith(
         "chess against Stockfish 8\n"
         "  paper          155 won, 839 drawn, 6 lost of 1,000 games\n"
-        "  here           2 won, 0 drawn, 0 lost of 2 games\nrollouts"
+        "  here           2 won, 0 drawn, 0 lost of 2 games\n"
+        "  moving first   1 won, 0 drawn, 0 lost; paper 29.0 %, 70.6 %, 0.4 %\n"
+        "  moving second  1 won, 0 drawn, 0 lost; paper 2.0 %, 97.2 %, 0.8 %\n"
+        "  nodes          1 a move\nrollouts"
     )
 
 

@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import itertools
 import json
+import math
 import re
 import shutil
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+import scipy.stats
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from commands_for_tests import Command
+from selfplay_for_tests import UniformEvaluator
+from zerosum._core import Search
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.contest.elo import MOST_ELO_ERROR, TOO_FEW_GAMES
-from zerosum.games import make
+from zerosum.games import Rules, State, make
+from zerosum.play.driver import SearchDriver
+from zerosum.play.search_tree import most_visited
+from zerosum.play.task import Task
 from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
 from zerosum.report import drawings, probes
 from zerosum.report.curves import curves
-from zerosum.report.drawings import Picture, picture
+from zerosum.report.drawings import Picture, mean_band, picture
 from zerosum.report.findings import findings
 from zerosum.report.game_statistics import GameBlock, block_of, reliability, swings
+from zerosum.report.opening_choice import human_shares, opening_shares
 from zerosum.report.page import write_page
 from zerosum.report.run_data import differing_settings, families, read_run
+from zerosum.report.search_tree import tree_svg
 from zerosum.run.metrics import MetricsRow
 from zerosum.run.training import train
+from zerosum.search import SearchConfig, new_search
 
 SETTINGS = (
     "training.deterministic=true",
@@ -103,7 +115,8 @@ def test_a_run_has_a_page_with_all_parts(runs: list[Path], tmp_path: Path) -> No
         "Losses",
         "Solved positions",
         "Games of a",
-        "First moves of a",
+        "Openings of a",
+        "games are counted here.",
         "Network and search of a",
         "sharp changes of the value",
         "The network of a without search",
@@ -257,7 +270,9 @@ def test_games_are_counted() -> None:
     block = block_of(10, games, max_plies=8)
     assert (block.draws, block.first_wins, block.caps, block.distinct) == (0.25, 0.5, 0.25, 0.75)
     assert block.first_moves == {3: 2, 2: 1}, "the third begins at random"
-    assert block.opening_bits == pytest.approx(1.5)
+    assert block.openings == {(3, 0, 3, 0, 3, 0): 2, (2, 3, 2, 3): 1}
+    assert block.opening_bits == pytest.approx(np.log2(3) - 2 / 3)
+    assert (block.begun, block.taught) == (0.25, 0.0)
     assert block.policy_entropy == pytest.approx(np.log(2))
     assert len(block.results) == 7 + 7 + 6 + 4
     assert block.results[:7].tolist() == [1, -1, 1, -1, 1, -1, 1]
@@ -265,6 +280,63 @@ def test_games_are_counted() -> None:
     (sharpest, *_) = swings(games, make("connect4"))
     assert (sharpest.record.game_id, sharpest.ply, sharpest.before) == (1, 1, pytest.approx(0.1))
     assert sharpest.after == pytest.approx(0.5)
+
+
+def taught(actions: list[int]) -> GameRecord:
+    """A game of an alpha-beta search."""
+    game = record(actions, 1.0, [0.5] * len(actions))
+    game.plies["flags"] = PlyFlag.RECORDED | PlyFlag.EVALUATED
+    return game
+
+
+def test_a_teachers_games_are_not_the_players_own() -> None:
+    games = [record([3, 0, 3, 0, 3, 0, 3], 1.0, [0.1] * 7), taught([6, 5, 6, 5, 6, 5, 6])]
+    block = block_of(0, games, max_plies=42)
+    assert (block.taught, block.first_moves) == (0.5, {3: 1})
+    assert block.opening_bits == 0
+    own = block_of(0, games, max_plies=42, plays_alpha_beta=True)
+    assert (own.taught, own.first_moves) == (0.0, {3: 1, 6: 1})
+
+
+def test_openings_are_shares_of_all_games_with_the_others_as_one() -> None:
+    lines = [[move, other, move, other, move, other, 6] for move in range(4) for other in (4, 5, 6)]
+    games = [record(line, 1.0, [0.1] * 7) for line in lines for _ in range(2 if line[:2] == [0, 4] else 1)]
+    found = opening_shares([block_of(0, games, max_plies=42)], make("connect4"), plies=6)
+    assert found is not None and found.games == (len(games) / 2,)
+    assert next(iter(found.shares)) == "1 5 1 5 1 5" and found.shares["1 5 1 5 1 5"] == [2 / 13]
+    assert list(found.shares)[-1] == "others" and len(found.shares) == 8
+    assert sum(share[0] for share in found.shares.values()) == pytest.approx(1)
+    firsts = opening_shares([block_of(0, games, max_plies=42)], make("connect4"), plies=1)
+    assert firsts is not None and firsts.shares == {"1": [4 / 13], "2": [3 / 13], "3": [3 / 13], "4": [3 / 13]}
+
+
+def chess_game(moves: str) -> GameRecord:
+    """A game of chess by its moves in UCI's notation."""
+    chess, state, actions = make("chess"), make("chess").initial_state(), []
+    for text in moves.split():
+        actions.append(next(a for a in chess.legal_actions(state) if chess.action_text(state, a) == text))
+        state = chess.play(state, actions[-1])
+    return record(actions, 0.0, [0.0] * len(actions))
+
+
+def test_human_openings_are_found_by_any_order_of_moves() -> None:
+    games = [
+        chess_game(moves) for moves in ("d2d4 d7d5 c2c4 e7e6", "c2c4 d7d5 d2d4 e7e6", "c2c4 e7e5", "a2a3 a7a6", "e2e4")
+    ]
+    found = human_shares([block_of(0, games, max_plies=512)], make("chess"))
+    assert found is not None and len(found.shares) == 12
+    reached = {name: share for name, [share] in found.shares.items() if share}
+    assert reached == {"D06 Queen's Gambit": 0.4, "A10 English Opening": 0.4}
+    assert human_shares([block_of(0, [games[-1]], max_plies=512)], make("chess")) is None
+    assert human_shares([healthy()], make("connect4")) is None
+
+
+def test_the_band_of_seeds_is_students_interval() -> None:
+    each = np.random.default_rng(1).normal(100, 20, (4, 9))
+    low, mean, high = mean_band(each)
+    error = scipy.stats.sem(each, axis=0)
+    expected = scipy.stats.t.interval(0.95, 3, loc=each.mean(axis=0), scale=error)
+    assert np.allclose((low, high), expected, rtol=1e-3) and np.allclose(mean, each.mean(axis=0))
 
 
 def test_a_value_that_can_be_trusted_lies_on_the_diagonal() -> None:
@@ -417,3 +489,66 @@ def test_a_training_is_repeated_with_other_seeds(tmp_path: Path, zero: Command) 
     assert told.status == 0, told.err
     assert [read_run(tmp_path / f"x-{number}").config.training.seed for number in (1, 2)] == [5, 6]
     assert "report" in told.out
+
+
+# ---- the search tree
+
+
+def uniform_search(num_visits: int) -> tuple[Rules, State, Search]:
+    game = make("connect4")
+    config = SearchConfig(num_simulations=num_visits, root_noise_fraction=0.0)
+    search, state = new_search(game, config), game.initial_state()
+    search.reset(0, state)
+    SearchDriver(search, UniformEvaluator(), config).run(Task(num_visits=num_visits))
+    return game, state, search
+
+
+def test_the_most_visited_nodes_are_those_of_the_roots_below() -> None:
+    """Each is found again by walking there: its visits are those of its parent's move."""
+    game, state, search = uniform_search(400)
+    nodes = most_visited(game, state, search, count=30)
+    assert len(nodes) == 31 and nodes[0].move == ""
+    visits = [node.visits for node in nodes]
+    assert visits == sorted(visits, reverse=True)
+    paths: list[list[int]] = [[]]
+    for node in nodes[1:]:
+        at = paths[node.parent]
+        reached = functools.reduce(game.play, at, state)
+        paths.append([*at, game.parse_action(reached, node.move)])
+    for node, path in zip(nodes[1:], paths[1:], strict=True):
+        _, _, walked = uniform_search(400)
+        for action in path[:-1]:
+            walked.advance(0, action, keep=True)
+        root = walked.root(0)
+        at = root.actions.tolist().index(path[-1])
+        assert root.visits[at] == node.visits
+        expected = root.q[at] if root.player == 0 else -root.q[at]
+        assert 2 * node.win_rate - 1 == pytest.approx(expected, abs=1e-6)
+
+
+def test_no_node_outside_of_the_drawn_part_has_more_visits() -> None:
+    game, state, search = uniform_search(300)
+    everything, few = (most_visited(game, state, search, count=count) for count in (10_000, 12))
+    assert everything[:13] == few
+    assert sum(node.parent == 0 for node in everything[1:]) == 7
+
+
+def test_a_tree_is_drawn_without_overlap() -> None:
+    game, state, search = uniform_search(2000)
+    nodes = most_visited(game, state, search)
+    text = tree_svg(nodes)
+    centres = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', text)
+    points = [(float(x), float(y)) for x, y in centres]
+    assert len(points) == 11 == text.count("</title>")
+    assert all(math.dist(one, other) > 50 for one, other in itertools.combinations(points, 2))
+    widths = [float(width) for width in re.findall(r'<circle [^>]*stroke-width="([\d.]+)"', text)]
+    assert widths == sorted(widths, reverse=True) and max(widths) <= 10
+    for node in nodes[1:]:
+        assert f">{html.escape(node.move)}</text>" in text
+    assert ElementTree.fromstring(text).tag.endswith("svg")
+
+
+def test_a_report_shows_the_tree_after_powers_of_ten(zero: Command, runs: list[Path], tmp_path: Path) -> None:
+    assert zero("report", runs[0], "--out", tmp_path / "page.html", "--simulations", "5000").status == 0
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert [f"after {number} simulations" in text for number in ("100", "1,000", "10,000")] == [True, True, False]

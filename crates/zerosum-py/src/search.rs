@@ -231,6 +231,15 @@ impl Search {
         Ok(self.tree(py, tree)?.best_line(tree, first))
     }
 
+    /// The `count` most visited nodes of the tree, the root first, each after its parent.
+    ///
+    /// A node is (place of its parent in the list, move, visits, value for the first player); the root names itself and
+    /// the move 0. Raises ValueError if the rules are learned: nothing below the root is a position then.
+    fn most_visited(&self, py: Python<'_>, tree: usize, count: usize) -> PyResult<Vec<(u32, Action, u32, f32)>> {
+        let nodes = self.tree(py, tree)?.most_visited(tree, count).map_err(value_error)?;
+        Ok(nodes.iter().map(|node| (node.parent, node.action, node.visits, node.value)).collect())
+    }
+
     /// Restrict search and play to these legal moves of the root; an empty list allows all.
     ///
     /// The search ends once the best of them is proven. The restriction ends when the root changes, and may change with

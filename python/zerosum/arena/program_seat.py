@@ -105,9 +105,7 @@ class ProgramSeat(Seat):
         try:
             mover = self._movers[board] = self._take_mover()
             mover.new_game(game_index)
-        except EngineFailure as failure:
-            self._failures[board] = failure
-        except BaseException as error:  # a bug or a wrong setting: the match raises it
+        except BaseException as error:  # an engine that cannot begin has not lost: the match raises its failure
             self._inbox.put(error)
 
     def _think(self, turn: Turn, actions: tuple[int, ...]) -> None:

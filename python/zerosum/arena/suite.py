@@ -6,26 +6,30 @@ with `play_suite`; `zerosum.contest.paper` has the matches as data.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zerosum.arena.plan import MatchPlan, MatchSettings
+from zerosum.arena.played import PlayedGame
 from zerosum.arena.session import Say, SessionResult, plan_match, play_session, with_openings
 from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
 from zerosum.contest.paper import PaperMatch, paper_matches
-from zerosum.games import Rules, make
+from zerosum.games import Rules, make, start_state
 from zerosum.play.bundled import is_bundled, usual_network
-from zerosum.play.contestant import ROLLOUTS, ProgramContestant
+from zerosum.play.contestant import ROLLOUTS, ProgramContestant, SearchContestant
 from zerosum.play.engines.opponents import opponents_of
-from zerosum.play.entries import Entry
+from zerosum.play.entries import Entry, enter
 
 SUFFIXES = {"chess": ".pgn", "shogi": ".csa", "go": ".sgf"}
 """Suffixes of the files of games."""
 SHORTEST_S = 0.01
 """Shortest time on a clock for which a match makes sense."""
+ODDS_SLACK = 1.5
+"""Factor by which simulations may exceed their share of the time before the odds count as not kept."""
 OVERHEAD_S = 0.02
 """Overhead of our player: the paper's times, scaled down, leave less than 0.1 s per move. The match's own margin
 (`Terms.margin_s`) is larger."""
@@ -64,14 +68,36 @@ class SuiteResult:
 
     match: PaperMatch
     played: SessionResult
+    nodes: float
+    """Mean number of simulations of our moves, or of positions of an alpha-beta search; NaN if none is told."""
+    whole_nodes: float = math.nan
+    """The same in the match with the whole time, for a match with time odds; else NaN."""
 
     def __str__(self) -> str:
         games = "" if self.match.num_games is None else f" of {self.match.num_games:,} games"
         paper = f"{self.match.result}{games}" if self.match.result else f"a figure{games}, no counts"
         here = self.played.result
         rows = {"paper": paper, "here": f"{here.tally()} of {len(here.games)} games"}
+        for player, (side, share) in enumerate((("first", self.match.as_first), ("second", self.match.as_second))):
+            told = "" if share is None else "; paper {:.1f} %, {:.1f} %, {:.1f} %".format(*share)
+            rows[f"moving {side}"] = f"{here.tally(player=player)}{told}"
+        if not math.isnan(self.nodes):
+            rows["nodes"] = f"{self.nodes:,.0f} a move{self._odds_words}"
         lines = [self.match.title, *(f"{name:<14} {row}" for name, row in rows.items())]
         return "\n  ".join(lines) + f"\n{here}"
+
+    @property
+    def _odds_words(self) -> str:
+        """Whether the time odds were kept, if that is known; else ""."""
+        fair = self.whole_nodes / self.match.time_divisor
+        if math.isnan(fair):
+            return ""
+        if self.nodes <= ODDS_SLACK * fair:
+            return f", of {self.whole_nodes:,.0f} in the whole time"
+        return (
+            f", where 1/{self.match.time_divisor} of {self.whole_nodes:,.0f} is {fair:,.1f}: the time is too short for"
+            " these odds, use a larger --time-scale"
+        )
 
 
 def play_suite(
@@ -96,6 +122,7 @@ def play_suite(
         raise SettingsError(f"suite {words.suite!r} has matches of {', '.join(games)}, not of {asked.spec.name}.")
     if asked is None and (words.player or words.opponent):
         raise SettingsError("a player of a suite plays one game: name the game first, such as chess.")
+    whole_nodes: dict[str, float] = {}
     for number, match in enumerate(matches, start=1):
         if asked is not None and asked.spec.name != match.game:
             continue
@@ -107,9 +134,26 @@ def play_suite(
             continue
         file = None if directory is None else _file(directory, number, match)
         played = play_session(plan, file=file, log=log, say=say)
-        yield SuiteResult(match, played)
+        nodes = mean_nodes(plan.game, played.result.games)
+        if match.time_divisor == 1:
+            whole_nodes.setdefault(match.game, nodes)
+        whole = whole_nodes.get(match.game, math.nan) if match.time_divisor > 1 else math.nan
+        yield SuiteResult(match, played, nodes, whole)
         if played.is_interrupted:
             return
+
+
+def mean_nodes(game: Rules, games: Iterable[PlayedGame]) -> float:
+    """The mean number of simulations that the contestant named first reports for its moves; NaN without any."""
+    counts = list[int]()
+    for played in games:
+        state = start_state(game, played.start)
+        for ply, action in enumerate(played.actions):
+            thought = played.thoughts[ply - played.opening_plies] if ply >= played.opening_plies else None
+            if thought is not None and thought.nodes and game.player(state) == played.first_is_player:
+                counts.append(thought.nodes)
+            state = game.play(state, action)
+    return sum(counts) / len(counts) if counts else math.nan
 
 
 class _LeftOutError(ZerosumError):
@@ -129,17 +173,24 @@ def _plan(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) -> MatchP
         profile=words.suite if match.opponent.threads is not None else "",
         resign=resign if match.opponent.resign is not None else "",
     )
-    player = Entry(
-        _player_word(words, game, say),
-        Terms(_divided(control, match.time_divisor), manager="paper", overhead_s=OVERHEAD_S),
-        resign=resign,
-    )
+    player = _player(words, match, game, _divided(control, match.time_divisor), resign, say)
     settings = MatchSettings(words.num_games, words.seed, max_games_at_once=words.max_games_at_once or 1)
     settings = with_openings(settings, game, openings=openings, plies=None if openings else 0, is_shuffled=False)
     settings = replace(settings, openings_name=openings or "the initial position")
     plan = plan_match(game, (player, opponent), settings, say=say)
     _require_time(plan, control)
     return plan
+
+
+def _player(words: SuiteWords, match: PaperMatch, game: Rules, control: TimeControl, resign: str, say: Say) -> Entry:
+    """The player in AlphaZero's place. Only a tree search has the paper's rule of time, and visits to draw moves by."""
+    word = _player_word(words, game, say)
+    if isinstance(enter(Entry(word), game).contestant, SearchContestant):
+        terms = Terms(control, manager="paper", overhead_s=OVERHEAD_S)
+        return Entry(word, terms, sampled_plies=match.sampled_plies, resign=resign)
+    drawn = f", and it does not draw its first {match.sampled_plies} moves" if match.sampled_plies else ""
+    say(f"{word} is no tree search: it divides its time by its own rule{drawn}.")
+    return Entry(word, Terms(control), resign=resign)
 
 
 def _openings(words: SuiteWords, match: PaperMatch) -> str | None:
@@ -189,7 +240,8 @@ def _opponent_word(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) 
             how = " ".join(opponent.how_to_install for opponent in known[:1])
             raise _LeftOutError(f"no known engine for {game.spec.name} is installed. {how}")
         word = installed[0]
-    say(f"{word} plays in place of {match.opponent.name}.")
+    book = " It has no opening book here, unless an option gives it one." if match.opponent.has_book else ""
+    say(f"{word} plays in place of {match.opponent.name}.{book}")
     return word
 
 

@@ -12,13 +12,12 @@ from zerosum.cli.training import PRESETS
 from zerosum.cli.words import GAME_HELP, Json, Overrides
 
 
-@app.command(epilog="Example: `zerosum plan connect4 --minutes 60`")
+@app.command(epilog="Example: `zerosum plan connect4 --preset connect4 --minutes 60`")
 def plan(
+    game: Annotated[str, typer.Argument(help=GAME_HELP, show_default=False)],
     preset: Annotated[
-        str,
-        typer.Argument(help=f"The settings: {', '.join(PRESETS)}, or the defaults of the game.", show_default=False),
+        str, typer.Option(help=f"The settings: {', '.join(PRESETS)}. Without a preset, the game's defaults.")
     ] = "",
-    game: Annotated[str, typer.Option(help=f"{GAME_HELP} The preset's game by default.", show_default=False)] = "",
     figures: Annotated[
         Path | None,
         typer.Option(
@@ -43,8 +42,8 @@ def plan(
 
     print(
         plan_training(
-            preset,
             game,
+            preset,
             figures=figures,
             price=price,
             minutes=minutes,

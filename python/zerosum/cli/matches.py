@@ -248,19 +248,28 @@ def _leave(played: SessionResult) -> None:
 
 
 def _play_suite(words: SuiteWords, out: Path | None, log: Path | None, json: bool) -> None:
-    from zerosum.arena.suite import play_suite
+    from zerosum.arena.suite import SuiteResult, play_suite
+    from zerosum.arena.suite_page import suite_page
     from zerosum.base.errors import printable
+    from zerosum.base.files import replace_durably, writing
     from zerosum.run.report import score_json
 
+    played = list[SuiteResult]()
     for result in play_suite(words, directory=out, log=log, say=say):
         if not _has_games(result.played):
             _leave(result.played)
+        played.append(result)
+        if out is not None:
+            with writing(out):
+                replace_durably(out / "index.html", suite_page(played, title=f"The paper's matches ({words.suite})"))
         print(
             score_json(result.played.result, match=result.match.title, paper=result.match.result)
             if json
             else printable(f"{result}\n")
         )
         _leave(result.played)
+    if out is not None and played:
+        say(f"{out / 'index.html'} shows the results beside the paper's.")
 
 
 @app.command(

@@ -22,6 +22,12 @@ def report(
     quick: Annotated[
         bool, typer.Option("--quick", metavar="", help="Read files only, without probing checkpoints: a second or two.")
     ] = False,
+    simulations: Annotated[
+        int,
+        typer.Option(
+            min=100, max=1_000_000, help="Simulations of the search whose tree is drawn after 100, 1,000, … of them."
+        ),
+    ] = 10_000,
 ) -> None:
     """Write one HTML page about the learning of runs, with pictures and without a server."""
     from zerosum.base.errors import printable
@@ -29,7 +35,8 @@ def report(
     from zerosum.report.page import write_page
 
     require_target(out, ".html")
-    for finding in write_page([require_run(run) for run in runs], out, has_probes=not quick, say=say):
+    paths = [require_run(run) for run in runs]
+    for finding in write_page(paths, out, has_probes=not quick, most_simulations=simulations, say=say):
         print(printable(finding.text))
     print(f"The page is {out}: open it in a browser.")
 

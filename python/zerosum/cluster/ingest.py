@@ -123,6 +123,8 @@ class Ingest:
         """Games that counted."""
         self.refused: Counter[Reason] = Counter()
         """Games that did not count, by reason."""
+        self.num_verified = 0
+        """Games, finished or in flight, that were replayed through the rules."""
 
     def register(self, name: str, *, num_games: int = 0) -> list[RunningGame]:
         """Add a sender. It continues up to `num_games` of the store's games in flight that nobody continues."""
@@ -207,6 +209,7 @@ class Ingest:
     def _difference(self, sender: Sender, games: Sequence[GameRecord]) -> str:
         """What the first game against the rules has against them, in words; "" if none is checked or none is."""
         for record in games if self._verify else ():
+            self.num_verified += 1
             if fault := fault_by_rules(self._game, record, can_resign=self._can_resign):
                 return f"game {record.game_id} of {sender.name} {fault}"
         return ""
@@ -214,6 +217,7 @@ class Ingest:
     def _difference_in_flight(self, sender: Sender, left: Iterable[RunningGame]) -> str:
         """`_difference` of games in flight."""
         for game in left if self._verify else ():
+            self.num_verified += 1
             if fault := fault_in_flight(self._game, game):
                 return f"game {game.header.game_id} of {sender.name} {fault}"
         return ""

@@ -33,7 +33,7 @@ from zerosum.cluster.connection import Connection, Node, first_line
 from zerosum.cluster.ingest import Ingest
 from zerosum.cluster.remote_actor import RemoteActor
 from zerosum.cluster.rooms import ROUNDING, Room, room_of
-from zerosum.cluster.status import STATUS_S, ClusterStatus, StatusFiles, by_word
+from zerosum.cluster.status import STATUS_S, ClusterStatus, StatusFiles, by_word, verified_words
 from zerosum.games.rules import is_named
 from zerosum.network import Checkpoint
 from zerosum.network.evaluators import EvaluatorConfig
@@ -461,11 +461,14 @@ class ClusterSelfplay:
             actors=actors,
             others=[f"{place.role} on {place.node.name}" for place in list(self._connection.places)],
             refused=by_word(self._ingest.refused),
+            verified=self._ingest.num_verified if self._config.verify else None,
             refused_nodes=dict(self._refused_nodes.values()),
             num_failures=self._num_failures + self._num_lost,
             is_over=is_over,
         )
         self._files.write(status)
+        if is_over and status.verified is not None:
+            self._say(f"  {verified_words(status)}.")
         if is_over or self._is_due("row", ROW_S):
             self._files.add_row(status)
 

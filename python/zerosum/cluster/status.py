@@ -76,6 +76,8 @@ class ClusterStatus:
     """The learner and the raters, as far as they are actors: what each is there for, and its node."""
     refused: dict[str, int] = field(default_factory=dict)
     """Games that did not count, by reason, of all actors so far."""
+    verified: int | None = None
+    """Games, finished or in flight, that were replayed through the rules (`cluster.verify`); None if none are."""
     refused_nodes: dict[str, str] = field(default_factory=dict)
     """Nodes that get no actors any more, and why."""
     num_failures: int = 0
@@ -112,6 +114,7 @@ class StatusFiles:
             mean_steps_behind=round(sum(behind) / len(behind), 1) if behind else 0,
             most_steps_behind=max(behind, default=0),
             refused=status.refused,
+            verified=status.verified,
             failures=status.num_failures,
         )
 
@@ -174,6 +177,7 @@ def status_text(status: ClusterStatus, events: list[dict[str, Any]], *, now: flo
         f" {len(status.actors)} actors playing, learner step {status.step:,}",
         f"{games:,.0f} games and {evaluations:,.0f} evaluations a minute; {status.games:,} games taken"
         + (f"; refused: {_counts(status.refused)}" if status.refused else "")
+        + ("" if status.verified is None else f"; {verified_words(status)}")
         + (f"; {status.num_failures} actors failed" if status.num_failures else ""),
     ]
     if status.actors:
@@ -209,6 +213,17 @@ def status_text(status: ClusterStatus, events: list[dict[str, Any]], *, now: flo
     if events:
         lines += ["", *map(_event_text, events[-num_events:])]
     return "\n".join(lines)
+
+
+def verified_words(status: ClusterStatus) -> str:
+    """How many games were replayed through the rules, and how many of these were against them.
+
+    >>> now = ClusterStatus(time="", unix_s=0, address="", nodes=1, step=0, games=3, verified=4, refused={"differs": 1})
+    >>> verified_words(now)
+    '4 games replayed through the rules, 1 against them'
+    """
+    wrong = status.refused.get("differs", 0)
+    return f"{counted(status.verified or 0, 'game')} replayed through the rules, {wrong:,} against them"
 
 
 def _counts(counts: dict[str, int]) -> str:

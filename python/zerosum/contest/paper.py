@@ -16,6 +16,9 @@ from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.contest.adjudication import ResignRule
 from zerosum.contest.sprt import Tally
 
+LONG_CLOCK_S = 10800.0
+"""Seconds of a player and game in most matches of the paper."""
+
 
 @dataclass(frozen=True)
 class PaperOpponent:
@@ -30,6 +33,8 @@ class PaperOpponent:
     options: tuple[tuple[str, str], ...] = ()
     """Other options as (name, value) in the engine's protocol, without threads and hash."""
     resign: ResignRule | None = None
+    has_book: bool = False
+    """Whether it played from an opening book of its own."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,11 @@ class PaperMatch:
     tally: Tally | None = None
     won_share: float | None = None
     """Share of games that AlphaZero won, in [0, 1], if the paper gives no counts."""
+    sampled_plies: int = 0
+    """AlphaZero drew its moves in the first plies of a game in proportion to their visits."""
+    as_first: tuple[float, float, float] | None = None
+    """Percentages of games that AlphaZero won, drew and lost when it moved first; None if the paper has none."""
+    as_second: tuple[float, float, float] | None = None
 
     @property
     def num_games(self) -> int | None:
@@ -76,7 +86,13 @@ class PaperMatch:
         words = [f"{self.game} against {self.opponent.name}"]
         words += [f"{self.openings} openings"] if self.openings else []
         words += [f"1/{self.time_divisor} of the time"] if self.time_divisor > 1 else []
+        words += [f"clock of {self.main_s:g} + {self.increment_s or 0:g} s"] if self._has_own_clock else []
+        words += [f"the first {self.sampled_plies} moves drawn"] if self.sampled_plies else []
         return ", ".join(words)
+
+    @property
+    def _has_own_clock(self) -> bool:
+        return self.main_s not in (None, LONG_CLOCK_S)
 
     def __str__(self) -> str:
         return f"{self.title}{': ' if self.result else ''}{self.result}"
@@ -108,6 +124,7 @@ def _matches(suite: str, table: dict[str, Any]) -> Iterator[PaperMatch]:
         divisors = values.pop("time_divisors", [1])
         counts = [values.pop(name, None) for name in ("won", "drawn", "lost")]
         opponent = opponents[values.pop("opponent")]
+        values |= {name: tuple(values[name]) for name in ("as_first", "as_second") if name in values}
         tally = None if counts[0] is None else Tally(*counts)
         for divisor in divisors:
             yield PaperMatch(suite, opponent=opponent, time_divisor=divisor, resign=resign, tally=tally, **values)

@@ -124,11 +124,17 @@ PAGE_HEAD = """\
 This page describes each game of the core: board, rules, options, input planes and actions. It is generated from the
 games by `python -m zerosum.games.catalogue`; do not edit it.
 
-The page has all domain knowledge of the program, in the sense of the AlphaZero paper (arXiv 1712.01815, *Domain
+The page has the domain knowledge of the program, in the sense of the AlphaZero paper (arXiv 1712.01815, *Domain
 Knowledge*): the layout of input and output on the board, the rules, the parts of the rules in the planes (castling,
 repetition, no progress, moves of pieces, promotions, drops), the typical number of legal moves, which scales the
-exploration noise, and the ply cap, after which a game is ended. A test checks that search, self-play and learning do
-not depend on the game in any other way. *Material* is for the player `alphabeta`, which learns nothing.
+exploration noise, and the ply cap, after which a game is ended. A test checks that search, self-play, learning and the
+defaults of a run name no game. *Material* is for the player `alphabeta`, which learns nothing.
+
+Two choices come besides. Defaults follow from a game's size, and differ for games whose squares have owners (Go):
+planes of liberties, an ownership head, narrower searches, openings ([settings by game](settings.md#defaults-by-game)).
+A preset with the name of a game was made for this game ([presets](settings.md#presets)). In the presets `chess`,
+`minishogi`, `nnue` and `shogi` self-play begins with an alpha-beta search; the run learns the values of its pieces from
+the rules alone. The preset `paper` has none of this.
 
 Planes are in the order of the network's input, row by row from the top left; "own" is the player to move. A plane is
 bits (0 or 1 on each square) or one number on all squares. The numbers of legal moves and of plies are means of {games}

@@ -233,6 +233,16 @@ class GameRecord(GameHeader):
         return len(self.plies)
 
     @property
+    def is_recorded(self) -> bool:
+        """Whether it was imported, or an alpha-beta search played it: no network's tree search has."""
+        return bool(self.num_plies) and bool(self.plies["flags"][-1] & int(PlyFlag.RECORDED))
+
+    @property
+    def has_opening(self) -> bool:
+        """Whether it began with moves that no search chose."""
+        return bool(self.num_plies) and bool(self.plies["flags"][0] & int(PlyFlag.OPENING))
+
+    @property
     def header(self) -> GameHeader:
         """The header of the game."""
         return GameHeader(**{entry.name: getattr(self, entry.name) for entry in fields(GameHeader)})

@@ -10,19 +10,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zerosum.base.errors import SettingsError
-from zerosum.report.game_statistics import GameBlock, reliability
+from zerosum.games import Rules
+from zerosum.report.game_statistics import OPENING, GameBlock, reliability
+from zerosum.report.opening_choice import MOST_LINES, human_shares, opening_shares
 from zerosum.report.probes import Probe
 from zerosum.report.run_data import MARKS, Curve, RunData, families
+from zerosum.report.seed_groups import t_quantile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLOURS = ("#2f6fb0", "#c8553d", "#3f8f5f", "#8a5fb0", "#b0892f", "#4a9aa8", "#b05f8a", "#6b6b6b")
-MOST_MOVES = 7
-"""Most first moves that are drawn."""
 GRID = 60
 """Points of the mean curve over seeds."""
 
@@ -38,8 +40,8 @@ class Picture:
     """The image as a data URI."""
 
 
-def figure(num_axes: int, *, height: float = 3.1) -> tuple[Figure, list[Axes]]:
-    """A figure with axes side by side.
+def figure(num_axes: int, *, height: float = 3.1, width: float | None = None) -> tuple[Figure, list[Axes]]:
+    """A figure with axes side by side, each `width` inches wide: by default 4.0, or 5.2 if it is alone.
 
     Raises:
         SettingsError: matplotlib is not installed.
@@ -51,7 +53,7 @@ def figure(num_axes: int, *, height: float = 3.1) -> tuple[Figure, list[Axes]]:
         raise SettingsError("pictures need matplotlib: pip install 'zerosum[plot]'.") from None
     style: Any = {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25}
     with rc_context({**style, "font.size": 9, "axes.titlesize": 10}):
-        drawn = Figure(figsize=(4.0 * num_axes if num_axes > 1 else 5.2, height), layout="constrained")
+        drawn = Figure(figsize=((width or (4.0 if num_axes > 1 else 5.2)) * num_axes, height), layout="constrained")
         axes = drawn.subplots(1, num_axes, squeeze=False)[0]
     return drawn, list(axes)
 
@@ -96,7 +98,7 @@ def draw_curves(
 ) -> bool:
     """Draw a curve of each run over a mark. Runs that differ only in their seeds get one colour, a mean and a band.
 
-    The band goes from the smallest to the largest value. Returns whether anything was drawn.
+    The band is `mean_band`, as in figure S2 of the paper. Returns whether anything was drawn.
     """
     is_drawn = False
     for number, family in enumerate(families(runs)):
@@ -120,9 +122,26 @@ def draw_curves(
             if high > low:
                 grid = np.linspace(low, high, GRID)
                 each = np.array([np.interp(grid, place, curve.values) for place, curve in points])
-                axes.fill_between(grid, each.min(axis=0), each.max(axis=0), color=colour, alpha=0.18, linewidth=0)
-                axes.plot(grid, each.mean(axis=0), color=colour, linewidth=2, label=label)
+                shown = axes.get_ylim()
+                low_edge, mean, high_edge = mean_band(each)
+                axes.fill_between(grid, low_edge, high_edge, color=colour, alpha=0.18, linewidth=0)
+                axes.plot(grid, mean, color=colour, linewidth=2, label=label)
+                axes.set_ylim(shown)  # the band of two seeds may be many times as wide as their difference
     return is_drawn
+
+
+def mean_band(each: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """The mean of seeds and its 95 % interval by Student's distribution, at each point.
+
+    Args:
+        each: [seeds, points], at least two seeds.
+
+    Returns:
+        The lower edge, the mean and the upper edge, [points] each.
+    """
+    mean, count = each.mean(axis=0), len(each)
+    half = t_quantile(count - 1) * each.std(axis=0, ddof=1) / np.sqrt(count)
+    return mean - half, mean, mean + half
 
 
 def _axis_name(runs: Sequence[RunData], mark: str) -> str:
@@ -263,7 +282,7 @@ def learning_picture(run: RunData, blocks: Sequence[GameBlock]) -> Picture | Non
     first.plot(place, [block.policy_entropy for block in blocks], color=COLOURS[0], marker="o", markersize=3,
                label="entropy of the policy targets, nats")  # fmt: skip
     first.plot(place, [block.opening_bits for block in blocks], color=COLOURS[1], marker="o", markersize=3,
-               label="diversity of the first four moves, bits")  # fmt: skip
+               label=f"diversity of the first {OPENING} moves, bits")  # fmt: skip
     first.set(xlabel="games", ylim=(0, None), title="certainty and diversity")
     first.legend(fontsize=7)
     second.plot(place, [block.value_gap for block in blocks], color=COLOURS[0], marker="o", markersize=3)
@@ -286,21 +305,42 @@ def learning_picture(run: RunData, blocks: Sequence[GameBlock]) -> Picture | Non
     )
 
 
-def openings_picture(run: RunData, blocks: Sequence[GameBlock], names: dict[int, str]) -> Picture | None:
-    """First moves over training, as in figures 3 and S1 of the paper."""
-    played = [block for block in blocks if block.first_moves]
-    if not played:
+def openings_picture(run: RunData, blocks: Sequence[GameBlock], game: Rules) -> Picture | None:
+    """First moves and openings over the run as stacked bands, as in figure S1 of the paper."""
+    first, lines = opening_shares(blocks, game, plies=1), opening_shares(blocks, game, plies=OPENING)
+    if first is None or lines is None:
         return None
-    drawn, (axes,) = figure(1)
-    total: Counter[int] = sum((block.first_moves for block in played), start=Counter())
-    moves = [move for move, _ in total.most_common(MOST_MOVES)]
-    shares = {
-        names.get(move, str(move)): [block.first_moves[move] / block.first_moves.total() for block in played]
-        for move in moves
-    }
-    _stack(axes, [block.first_game + block.num_games / 2 for block in played], shares)
-    axes.set(xlabel="games", ylabel="share of games", title="first moves played")
-    return picture(drawn, f"First moves of {run.name}", "Without games whose first move was random.")
+    drawn, (left, right) = figure(2, width=6.2)
+    for axes, found, title in ((left, first, "first moves"), (right, lines, f"first {OPENING} moves")):
+        _stack(axes, list(found.games), found.shares)
+        axes.set(xlabel="games", title=title)
+    left.set(ylabel="share of games")
+    return picture(
+        drawn,
+        f"Openings of {run.name}",
+        "Shares of the games whose moves the player chose from the initial position on; games that began with random"
+        " moves or were played by another search are not counted.",
+    )
+
+
+def human_openings_picture(run: RunData, blocks: Sequence[GameBlock], game: Rules) -> Picture | None:
+    """How often the player chose the human openings of figure 3 over the run."""
+    found = human_shares(blocks, game)
+    if found is None:
+        return None
+    drawn, (axes,) = figure(1, width=7.5)
+    for number, (name, shares) in enumerate(found.shares.items()):
+        axes.plot(
+            found.games, shares, color=COLOURS[number % len(COLOURS)], marker="o", markersize=3, label=name,
+            linestyle="-" if number < len(COLOURS) else "--",
+        )  # fmt: skip
+    axes.set(xlabel="games", ylabel="share of games", ylim=(0, None))
+    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+    return picture(
+        drawn,
+        f"Human openings in the games of {run.name}",
+        "Shares of the player's own games that reach each of the paper's human openings, by any order of moves.",
+    )
 
 
 def probe_picture(run: RunData, probes: Sequence[Probe]) -> Picture | None:
@@ -311,7 +351,7 @@ def probe_picture(run: RunData, probes: Sequence[Probe]) -> Picture | None:
     drawn, all_axes = figure(3 if has_pieces else 2)
     steps = [one.step for one in probes]
     last = probes[-1].first_moves
-    for number, move in enumerate(sorted(last, key=lambda name: -last[name])[:MOST_MOVES]):
+    for number, move in enumerate(sorted(last, key=lambda name: -last[name])[:MOST_LINES]):
         all_axes[0].plot(steps, [one.first_moves[move] for one in probes], marker="o", markersize=3, label=move,
                          color=COLOURS[number % len(COLOURS)])  # fmt: skip
     all_axes[0].axhline(1 / len(last), color="#888888", linewidth=0.8, linestyle=":")

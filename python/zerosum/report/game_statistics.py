@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from zerosum.games import Rules
 from zerosum.replay.records import GameRecord, PlyFlag
 
-OPENING = 4
-"""Plies that identify an opening."""
+OPENING = 6
+"""Plies of an opening, three moves a side, as in figure S1 of the AlphaZero paper."""
 BINS = 10
 """Bins of the reliability curve."""
 
@@ -35,10 +35,16 @@ class GameBlock:
     """Share of games that ended at the longest length."""
     first_wins: float
     """Share of games that the first player won."""
+    begun: float
+    """Share of games that began with random moves, or in another position than the initial one."""
+    taught: float
+    """Share of games that an alpha-beta search played before the network did."""
     first_moves: Counter[int]
-    """Counts of the first moves, without those that were drawn at random."""
+    """Counts of the first moves of games that the player chose from the initial position on."""
+    openings: Counter[tuple[int, ...]]
+    """Counts of the first `OPENING` moves of these games, or of all moves of a shorter game."""
     opening_bits: float
-    """Entropy of the first `OPENING` moves, in bits."""
+    """Entropy of `openings`, in bits; NaN without any."""
     distinct: float
     """Share of distinct games."""
     policy_entropy: float
@@ -55,12 +61,28 @@ class GameBlock:
     """[N], the game's result for the mover."""
 
 
-def block_of(first_game: int, records: Sequence[GameRecord], max_plies: int) -> GameBlock:
-    """The statistics of games."""
+def block_of(
+    first_game: int, records: Sequence[GameRecord], max_plies: int, *, plays_alpha_beta: bool = False
+) -> GameBlock:
+    """The statistics of games.
+
+    Args:
+        first_game: Number of games before them.
+        records: The games.
+        max_plies: The longest length of a game.
+        plays_alpha_beta: Whether the run's network is searched by alpha-beta; else such games were played before the
+            network played.
+    """
     games = list(records)
     outcomes = np.array([game.outcome for game in games])
     plies = np.array([game.num_plies for game in games])
-    openings = Counter((game.start, game.plies["action"][:OPENING].tobytes()) for game in games)
+    is_begun = [bool(game.start) or game.has_opening for game in games]
+    is_taught = [not plays_alpha_beta and game.is_recorded for game in games]
+    openings = Counter(
+        tuple(game.plies["action"][:OPENING].tolist())
+        for game, *not_own in zip(games, is_begun, is_taught, strict=True)
+        if game.num_plies and not any(not_own)
+    )
     unsearched = int(PlyFlag.OPENING | PlyFlag.RECORDED)
     columns: list[NDArray[np.float32]] = []
     entropies: list[NDArray[np.float64]] = []
@@ -76,11 +98,6 @@ def block_of(first_game: int, records: Sequence[GameRecord], max_plies: int) -> 
         entropies.append(np.diff(sums[game.target_offsets])[has_target])
     net, search, results = np.concatenate(columns, axis=1).astype(np.float32)
     entropy = np.concatenate(entropies)
-    firsts = [
-        int(game.plies["action"][0])
-        for game in games
-        if game.num_plies and not game.start and not game.plies["flags"][0] & int(PlyFlag.OPENING)
-    ]
     return GameBlock(
         first_game=first_game,
         num_games=len(games),
@@ -89,7 +106,10 @@ def block_of(first_game: int, records: Sequence[GameRecord], max_plies: int) -> 
         draws=float(np.mean(outcomes == 0)),
         caps=float(np.mean(plies >= max_plies)),
         first_wins=float(np.mean(outcomes > 0)),
-        first_moves=Counter(firsts),
+        begun=float(np.mean(is_begun)),
+        taught=float(np.mean(is_taught)),
+        first_moves=_first_moves(openings),
+        openings=openings,
         opening_bits=_entropy_bits(list(openings.values())),
         distinct=len({(game.start, game.plies["action"].tobytes()) for game in games}) / len(games),
         policy_entropy=float(entropy.mean()) if len(entropy) else math.nan,
@@ -101,7 +121,16 @@ def block_of(first_game: int, records: Sequence[GameRecord], max_plies: int) -> 
     )
 
 
+def _first_moves(openings: Counter[tuple[int, ...]]) -> Counter[int]:
+    counted: Counter[int] = Counter()
+    for moves, number in openings.items():
+        counted[moves[0]] += number
+    return counted
+
+
 def _entropy_bits(counts: Sequence[int]) -> float:
+    if not counts:
+        return math.nan
     shares = np.array(counts, float) / sum(counts)
     return float(-(shares * np.log2(shares)).sum()) + 0.0
 

@@ -15,13 +15,15 @@ from zerosum.games import Rules, make
 from zerosum.games.picture import svg
 from zerosum.games.playthrough import Playthrough
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
+from zerosum.play.search_tree import Growth
 from zerosum.replay.records import GameRecord
 from zerosum.report import drawings
 from zerosum.report.drawings import Picture
 from zerosum.report.findings import Finding, findings
 from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
-from zerosum.report.probes import probe, thoughts
+from zerosum.report.probes import MOST_SIMULATIONS, probe, thinking
 from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
+from zerosum.report.search_tree import tree_image
 from zerosum.run.config_words import budget_words
 from zerosum.run.given_game import recorded_game
 from zerosum.run.held_out import HeldOut
@@ -58,6 +60,7 @@ p, ul { margin: .4rem 0; } .soft, figcaption { color: var(--soft); font-size: .9
 .collapse { border-color: var(--bad); } .collapse b { color: var(--bad); }
 .warning { border-color: var(--warn); } .warning b { color: var(--warn); }
 figure { margin: .8rem 0; } figure img { max-width: 100%; height: auto; display: block; }
+figure img.tree { max-width: none; background: #f7f7f5; border-radius: 6px; }
 table { border-collapse: collapse; font-size: .92rem; margin: .5rem 0; } .wide { overflow-x: auto; }
 th, td { text-align: left; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
@@ -69,7 +72,13 @@ WORDS = {"collapse": "something is wrong", "warning": "watch this", "good": "it 
 
 
 def write_page(
-    paths: Sequence[Path], out: Path, *, title: str = "", has_probes: bool = True, say: Callable[[str], None]
+    paths: Sequence[Path],
+    out: Path,
+    *,
+    title: str = "",
+    has_probes: bool = True,
+    most_simulations: int = MOST_SIMULATIONS,
+    say: Callable[[str], None],
 ) -> list[Finding]:
     """Read runs and write a page about them. Returns the findings about the first run.
 
@@ -78,6 +87,7 @@ def write_page(
         out: The HTML file.
         title: Title of the page; the runs' names if not given.
         has_probes: Whether checkpoints are probed, which takes some seconds each.
+        most_simulations: The largest number of simulations of the search whose tree is drawn.
         say: Gets a sentence for each part that is left out.
 
     Raises:
@@ -86,7 +96,7 @@ def write_page(
     """
     drawings.figure(1)  # raises without matplotlib, before runs are read
     runs = [read_run(path) for path in paths[:MOST_RUNS]]
-    page = Page(runs, has_probes=has_probes, say=say)
+    page = Page(runs, has_probes=has_probes, most_simulations=most_simulations, say=say)
     text = page.html(title or ", ".join(run.name for run in runs))
     try:
         replace_durably(out, text)
@@ -102,17 +112,22 @@ def _rules_of(run: RunData) -> Rules:
 class Page:
     """The parts of a page. Parts whose files are damaged are left out."""
 
-    def __init__(self, runs: Sequence[RunData], *, has_probes: bool, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, runs: Sequence[RunData], *, has_probes: bool, most_simulations: int, say: Callable[[str], None]
+    ) -> None:
         self._runs, self._has_probes, self._say = runs, has_probes, say
+        self._most_simulations = most_simulations
         self._games = [self._try(functools.partial(_rules_of, run), f"the rules of {run.name}") for run in runs]
         self._records: list[list[GameRecord]] = []
         self._blocks: list[list[GameBlock]] = []
         for run, game in zip(runs, self._games, strict=True):
             newest: list[GameRecord] = []
             blocks = []
+            max_plies = game.spec.max_plies if game else 1 << 30
+            plays_alpha_beta = run.config.network.kind == "updatable"
             for before, records in run.game_blocks():
                 newest = records
-                blocks.append(block_of(before, records, game.spec.max_plies if game else 1 << 30))
+                blocks.append(block_of(before, records, max_plies, plays_alpha_beta=plays_alpha_beta))
             self._records.append(newest)
             self._blocks.append(blocks)
         self.found = [findings(run, blocks) for run, blocks in zip(runs, self._blocks, strict=True)]
@@ -153,7 +168,8 @@ class Page:
         yield "<h2>Curves</h2>"
         if any(len(family) > 1 for family in families(runs)):
             words = (
-                "Runs that differ only in their seeds have one colour: their mean, and a band from minimum to maximum."
+                "Runs that differ only in their seeds have one colour: each run thin, their mean, and the 95 % interval"
+                " of the mean (Student's)."
             )
             yield f"<p class=soft>{words}</p>"
         for drawn in (
@@ -204,13 +220,11 @@ class Page:
         if not blocks:
             return
         yield f"<h2>Self-play of {_text(run.name)}</h2>"
-        names: dict[int, str] = {}
-        if game is not None:
-            start = game.initial_state()
-            names = {action: game.action_text(start, action) for action in game.legal_actions(start)}
+        yield f"<p>{_text(_who_played(blocks))}</p>"
         for drawn in (
             drawings.games_picture(run, blocks),
-            drawings.openings_picture(run, blocks, names),
+            drawings.openings_picture(run, blocks, game) if game is not None else None,
+            drawings.human_openings_picture(run, blocks, game) if game is not None else None,
             drawings.learning_picture(run, blocks),
         ):
             yield from _figure(drawn)
@@ -230,17 +244,49 @@ class Page:
         probes = self._try(lambda: probe(run, game, records), f"the checkpoints of {run.name}")
         yield f"<h2>What {_text(run.name)} learned</h2>"
         yield from _figure(drawings.probe_picture(run, probes or []))
-        told = self._try(lambda: thoughts(run, game), f"the search of {run.name}")
+        told = self._try(
+            lambda: thinking(run, game, most_simulations=self._most_simulations), f"the search of {run.name}"
+        )
         if told:
             yield "<h3>Effect of more simulations</h3>"
             yield "<p class=soft>The most visited moves of the newest checkpoint in the initial position.</p>"
             rows = []
-            for simulations, analysis in told:
+            for simulations, analysis in ((one.num_simulations, one.analysis) for one in told):
                 order = sorted(range(len(analysis.moves)), key=lambda at: -analysis.visits[at])[:MOST_OPENING_ROWS]
                 total = max(sum(analysis.visits), 1)
                 moves = ", ".join(f"{analysis.moves[at]} {analysis.visits[at] / total:.0%}" for at in order)
                 rows.append([f"{simulations:,}", moves, f"{analysis.value:+.2f}", " ".join(analysis.best_line[:8])])
             yield _table(["simulations", "moves by visits", "value", "best line"], rows)
+            yield from _trees(told)
+
+
+def _trees(told: Sequence[Growth]) -> Iterator[str]:
+    """The most visited positions of a search, as in figure 4 of the paper."""
+    drawn = [one for one in told if one.tree]
+    if not drawn:
+        return
+    yield "<h3>The search tree</h3>"
+    yield (
+        "<p class=soft>The ten most visited positions below the initial one. In the circle: the first player's winning"
+        " chance in percent. A thicker border: more visits.</p>"
+    )
+    for one in drawn:
+        words = f"The search tree after {one.num_simulations:,} simulations"
+        yield f'<figure class=wide><img class=tree src="{tree_image(one.tree)}" alt="{words}">'
+        yield f"<figcaption>{words}</figcaption></figure>"
+
+
+def _who_played(blocks: Sequence[GameBlock]) -> str:
+    """What share of the counted games the player did not choose alone."""
+    total = sum(block.num_games for block in blocks)
+    begun = sum(block.begun * block.num_games for block in blocks) / total
+    taught = sum(block.taught * block.num_games for block in blocks) / total
+    words = [f"{total:,} games are counted here."]
+    if begun:
+        words.append(f"{begun:.0%} began with random moves or in an earlier position.")
+    if taught:
+        words.append(f"{taught:.0%} were played by an alpha-beta search, before the network played.")
+    return " ".join(words)
 
 
 def _best_of_others(game: str, name: str) -> str:

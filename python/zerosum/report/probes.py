@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,8 @@ from zerosum.games.rules import Leaves
 from zerosum.network import load_checkpoint
 from zerosum.network.description import require_encoder
 from zerosum.network.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
-from zerosum.play.analysis import Analysis
 from zerosum.play.player import Player
+from zerosum.play.search_tree import Growth, growth
 from zerosum.replay.records import GameRecord, PlyFlag
 from zerosum.report.run_data import RunData
 
@@ -23,8 +23,8 @@ MOST_CHECKPOINTS = 10
 MOST_POSITIONS = 2000
 """Most positions from games for the values of pieces."""
 BATCH_SIZE = 256
-THOUGHTS = (100, 1000, 10_000)
-"""Numbers of simulations, as in figure 4 of AlphaZero's paper (Science 2018)."""
+MOST_SIMULATIONS = 10_000
+"""Largest number of simulations of a search by default; figure 4 of AlphaZero's paper (Science 2018) goes to 10^6."""
 MOST_VALUE = 0.98
 
 
@@ -137,14 +137,20 @@ def _worth(values: NDArray[np.float32], counts: NDArray[np.float64], names: list
     return dict(zip(kept, solution[:-1].tolist(), strict=True))
 
 
-def thoughts(run: RunData, game: Rules) -> list[tuple[int, Analysis]]:
-    """The newest checkpoint's analyses of the initial position with 10^2, 10^3 and 10^4 simulations."""
+def thinking(run: RunData, game: Rules, *, most_simulations: int = MOST_SIMULATIONS) -> list[Growth]:
+    """One search of the initial position by the newest checkpoint, seen after 10^2, 10^3, … simulations.
+
+    Args:
+        run: The run.
+        game: Its rules.
+        most_simulations: The search ends before the first power of ten above this number.
+    """
     if not run.checkpoints:
         return []
     path: Path = run.checkpoints[-1]
     checkpoint = load_checkpoint(path)
     require_encoder(checkpoint.info, game.spec)
     evaluator = make_evaluator(checkpoint, EvaluatorConfig(run.config.training.backend), batch_size=16, game=game)
-    search = replace(run.config.search, root_noise_fraction=0.0, leaves_in_flight=1)
-    player = Player(game, evaluator, search, name=f"step {checkpoint.info.step}")
-    return [(number, player.analyse("", num_simulations=number)) for number in THOUGHTS]
+    player = Player(game, evaluator, run.config.search, name=f"step {checkpoint.info.step}")
+    counts = [10**power for power in range(2, 7) if 10**power <= most_simulations]
+    return list(growth(player, game.initial_state(), counts))

@@ -7,9 +7,10 @@ from pathlib import Path
 from zerosum.base.errors import command_text, counted
 from zerosum.games import Rules
 from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.network.evaluators.device import uses_gpu
 from zerosum.network.weights import num_parameters
 from zerosum.run.config import RunConfig
-from zerosum.run.presets import load_preset, preset_of
+from zerosum.run.presets import load_preset, preset_of, strongest_preset
 from zerosum.run.training_config import TrainingConfig
 
 
@@ -27,15 +28,20 @@ def budget_words(training: TrainingConfig) -> str:
 
 
 def words_on_preset(config: RunConfig, game: Rules) -> str:
-    """A sentence on the game's preset, if the run has none; else ""."""
-    preset = "" if config.preset else preset_of(game)
-    if not preset:
-        return ""
-    budget = budget_words(TrainingConfig(minutes=load_preset(preset, game=game.spec.name)["training"]["minutes"]))
-    return (
-        f"These settings follow from the game's size and the budget. --preset {preset} has others for this game, made"
-        f" for {budget} on a small machine without a GPU."
-    )
+    """Sentences on other presets for a new run: the game's own, and the strongest on a CPU; "" if there are none."""
+    sentences = list[str]()
+    if not config.preset and (preset := preset_of(game)):
+        budget = budget_words(TrainingConfig(minutes=load_preset(preset, game=game.spec.name)["training"]["minutes"]))
+        sentences.append(
+            f"These settings follow from the game's size and the budget. --preset {preset} has others for this game,"
+            f" made for {budget} on a small machine without a GPU."
+        )
+    strongest = strongest_preset(game)
+    if strongest not in ("", config.preset) and not uses_gpu(config.training.device):
+        sentences.append(
+            f"On a CPU the strongest player of this game came from --preset {strongest} (docs/alpha-beta.md)."
+        )
+    return " ".join(sentences)
 
 
 def network_words(network: NetworkConfig, shape: NetworkShape) -> str:

@@ -24,11 +24,11 @@ LONGEST_OPENED_GAME = 80
 """Longest mean length of random games, in plies, at which self-play opens games with random moves by default."""
 LONG_GAMES_OPENING_PLIES = 10
 """Largest number of random opening moves in longer games, where games begin with them."""
-GO_OPENING_SHARE = 0.3
+OWNERS_OPENING_SHARE = 0.3
 """Share of games that begin with random moves in games whose squares have owners (7x7 Go, docs/log.md)."""
 PAPER_TEMPERATURE_PLIES = 30
 """Plies after which the paper's pseudocode stops drawing moves at random, in all of its games."""
-GO_TEMPERATURE_PLIES_PER_LINE = 1.75
+OWNERS_TEMPERATURE_PLIES_PER_LINE = 1.75
 """Plies with drawn moves for each line of the board in games whose squares have owners: 12 on 7x7 (docs/log.md)."""
 MOST_SIMULATIONS = 200
 """Maximum number of simulations of a full search."""
@@ -37,7 +37,7 @@ FILTERS = {32: 0, 48: 0, 64: 0, 96: 480}
 LEAST_POSITIONS = 80_000
 """Positions that a budget should pay for before a network gets more filters. In 9x9 Go, 4x48 was stronger than 6x64 by
 199 Elo when 6x64 had learned from 23,000 positions, and by 83 Elo at some 37,000 (docs/log.md)."""
-GO_SEARCH = {"c_init": 1.1, "unvisited_reduction": 0.3}
+OWNERS_SEARCH = {"c_init": 1.1, "unvisited_reduction": 0.3}
 """Narrower than in other games, about as in KataGo; minishogi loses by narrower searches (docs/log.md)."""
 OPERATIONS_PER_CPU_SECOND = 150e9
 """Operations of a network in a CPU-second of a training, its learner included, if a simulation costs an evaluation:
@@ -77,7 +77,7 @@ def default_settings(
     num_simulations = int(min(max(14 * size.legal_actions, 32), MOST_SIMULATIONS))
     fast_simulations = max(num_simulations // 5, 8)
     opens, owners = size.plies <= LONGEST_OPENED_GAME, has_owners(game)
-    drawn_plies = GO_TEMPERATURE_PLIES_PER_LINE * height if owners else size.plies / 2
+    drawn_plies = OWNERS_TEMPERATURE_PLIES_PER_LINE * height if owners else size.plies / 2
     network = {
         "num_blocks": 2 if is_small else 2 + max(height, width) // 3,
         "policy_head": "planes" if game.spec.has_action_planes and not is_small else "dense",
@@ -105,11 +105,11 @@ def default_settings(
             "num_simulations": num_simulations,
             "root_noise_alpha": natural_noise_alpha(game),
             "cache_positions": CACHED_POSITIONS,
-            **(GO_SEARCH if owners else {}),
+            **(OWNERS_SEARCH if owners else {}),
         },
         "selfplay": {
             "temperature_plies": min(max(2, round(drawn_plies)), PAPER_TEMPERATURE_PLIES),
-            "opening_share": 0.8 if opens else GO_OPENING_SHARE if owners else 0.0,
+            "opening_share": 0.8 if opens else OWNERS_OPENING_SHARE if owners else 0.0,
             "opening_plies": max(1, round(1.4 * size.plies)) if opens else LONG_GAMES_OPENING_PLIES,
             "fast_simulations": fast_simulations,
         },

@@ -13,6 +13,9 @@ from zerosum.base.errors import SettingsError, nearest
 from zerosum.games import Rules
 from zerosum.games.rules import with_usual_encoding
 
+STRONGEST = "strongest_on_a_cpu"
+"""The key of a preset's file with the games of which it reaches the strongest player on a CPU (docs/log.md)."""
+
 
 def preset_names() -> list[str]:
     """The names of the presets in the package."""
@@ -46,11 +49,27 @@ def load_preset(name: str, *, game: str) -> dict[str, dict[str, Any]]:
     """
     if name not in preset_names():
         raise SettingsError(f"unknown preset {name!r}{nearest(name, preset_names())}.")
-    text = resources.files("zerosum").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")
-    values = tomllib.loads(text)
+    values = read_preset(name)
+    values.pop(STRONGEST, None)
     own = values.pop("games", {}).get(game, {})
     merge(values, own)
     return values
+
+
+def read_preset(name: str) -> dict[str, Any]:
+    """The content of a preset's file."""
+    text = resources.files("zerosum").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def strongest_preset(game: Rules) -> str:
+    """The preset that was measured to reach the strongest player of a game on a CPU; "" if none was measured.
+
+    >>> from zerosum.games import make
+    >>> strongest_preset(make("chess")), strongest_preset(make("go9"))
+    ('nnue', '')
+    """
+    return next((name for name in preset_names() if game.spec.name in read_preset(name).get(STRONGEST, ())), "")
 
 
 def merge(values: dict[str, dict[str, Any]], layer: Mapping[str, Mapping[str, Any]]) -> None:

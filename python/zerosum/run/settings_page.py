@@ -6,9 +6,7 @@ A test compares the page with the code.
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections.abc import Iterator
-from importlib import resources
 from typing import Any
 
 from zerosum._core import core_game_names
@@ -16,7 +14,7 @@ from zerosum.base.settings import describe
 from zerosum.games import make
 from zerosum.run.config import DEFAULT_MINUTES, SECTIONS
 from zerosum.run.defaults import default_settings
-from zerosum.run.presets import preset_names
+from zerosum.run.presets import STRONGEST, preset_names, read_preset
 
 PAGE_CORES = 2
 """Cores of the machine whose defaults the page has."""
@@ -113,13 +111,20 @@ def _presets() -> Iterator[str]:
     yield "## Presets\n"
     yield "`zerosum train GAME --preset NAME`; other settings keep the game's defaults.\n"
     for name in preset_names():
-        text = resources.files("zerosum").joinpath("presets", f"{name}.toml").read_text(encoding="utf-8")
-        values = tomllib.loads(text)
-        by_game = values.pop("games", {})
+        values = read_preset(name)
+        by_game, strongest = values.pop("games", {}), values.pop(STRONGEST, [])
         settings = ", ".join(f"`{key} = {_number(value)}`" for key, value in _flat(values).items())
-        yield f"- **{name}**: {settings}." + "".join(
-            f" For {game}: {', '.join(f'`{key} = {_number(value)}`' for key, value in _flat(own).items())}."
-            for game, own in by_game.items()
+        yield (
+            f"- **{name}**: {settings}."
+            + "".join(
+                f" For {game}: {', '.join(f'`{key} = {_number(value)}`' for key, value in _flat(own).items())}."
+                for game, own in by_game.items()
+            )
+            + (
+                f" On a CPU it reached the strongest player of {', '.join(strongest)} ([log](log.md))."
+                if strongest
+                else ""
+            )
         )
 
 

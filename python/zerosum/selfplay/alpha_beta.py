@@ -21,12 +21,6 @@ SAMPLES_PER_POSITION = 1.0
 move of often several equal ones, so more samples would teach them by heart (docs/log.md)."""
 
 
-def is_of_alpha_beta(record: GameRecord) -> bool:
-    """Whether an alpha-beta search has played a game of self-play: no search of a network has."""
-    flags = record.plies["flags"]
-    return bool(flags.size) and bool(flags[-1] & int(PlyFlag.RECORDED))
-
-
 def light_weight(samples_per_position: float) -> float:
     """The weight in the window of a position of these games, where the network's have 1 and `samples_per_position`."""
     return min(1.0, SAMPLES_PER_POSITION / samples_per_position)
@@ -34,7 +28,7 @@ def light_weight(samples_per_position: float) -> float:
 
 def weight_of(record: GameRecord, *, samples_per_position: float) -> float:
     """The weight of a game's positions in the window."""
-    return light_weight(samples_per_position) if is_of_alpha_beta(record) else 1.0
+    return light_weight(samples_per_position) if record.is_recorded else 1.0
 
 
 @dataclass

@@ -17,7 +17,6 @@ import numpy as np
 
 from zerosum._core import uniform
 from zerosum.replay.records import GameRecord
-from zerosum.selfplay.alpha_beta import is_of_alpha_beta
 from zerosum.selfplay.config import SelfplayConfig
 
 RESIGNATION = "resignation"
@@ -50,7 +49,7 @@ class Resignation:
 
     def take(self, record: GameRecord) -> None:
         """Learn from a finished game of the network, if it was played out."""
-        if is_of_alpha_beta(record) or not is_played_out(self._config, seed=self._seed, game_id=record.game_id):
+        if record.is_recorded or not is_played_out(self._config, seed=self._seed, game_id=record.game_id):
             return
         with self._lock:
             self._lowest.append(lowest_value(record))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands_for_tests import Command
-from zerosum.base.errors import DataError, SettingsError
+from zerosum.base.errors import DataError, ZerosumError
 from zerosum.bench.figure import Figure
 from zerosum.games import make
 from zerosum.run.capacity.paper import paper_runs
@@ -41,12 +41,12 @@ LEARNER = figure("learner", "samples_per_second", 4000.0)
 
 
 def test_hours_are_those_by_hand() -> None:
-    """The paper's settings in chess: 801 evaluations a ply, every position learned from half a time."""
+    """The paper's settings in chess: 801 evaluations a ply, a position is drawn 0.7 times."""
     plan = Plan.of(config_of(), CHESS, Rates(50_000, 4000, 1, "by hand"))
     samples = 700_000 * 4096
-    seconds = samples / 0.5 * 801 / 50_000 + samples / 4000
+    seconds = samples / 0.7 * 801 / 50_000 + samples / 4000
     assert plan.forecast.seconds == pytest.approx(seconds) and plan.limit == "self-play"
-    assert plan.positions == samples / 0.5
+    assert plan.positions == samples / 0.7
     values = plan.values(price=3.0)
     assert values["hours"] == pytest.approx(seconds / 3600) and values["cost"] == pytest.approx(3 * seconds / 3600)
     assert Plan.of(config_of(), CHESS, Rates(1e9, 4000, 8, "")).limit == "learner"
@@ -99,33 +99,32 @@ def test_a_file_without_figures_is_a_sentence(tmp_path: Path, content: str) -> N
         read_rates(tmp_path / "nowhere.jsonl", config_of(), "chess")
 
 
-def test_the_papers_runs_beside_the_prediction() -> None:
-    """By hand: 44 million games, 130 plies, 800 simulations at 20,000 a second of 5,000 actors are 12.7 hours."""
+def test_the_papers_runs_have_the_lengths_that_its_figures_imply() -> None:
+    """By hand: 5,000 actors, 40 ms a move and 9 hours are 4.05 billion moves, 92 for each of 44 million games."""
     runs = {run["game"]: run for run in paper_runs()}
     assert [runs[game]["games"] for game in ("chess", "shogi", "go")] == [44e6, 24e6, 21e6]
     assert [runs[game]["hours"] for game in ("chess", "shogi", "go")] == [9, 12, 34]
-    assert runs["chess"]["predicted_hours"] == pytest.approx(44e6 * 130 * 800 / (5000 * 20_000) / 3600)
+    assert [round(runs[game]["plies"], 1) for game in ("chess", "shogi", "go")] == [92.0, 112.5, 145.7]
+    assert runs["chess"]["h100_hours"] == pytest.approx(4.05e9 * 800 / 134e3 / 3600)
     for run in runs.values():
-        assert 1 <= run["predicted_hours"] / run["hours"] < 1.5
         assert 30 < run["tops"] < 92, "no TPU does more than its peak"
 
 
 @pytest.mark.parametrize(
     ("preset", "game", "sentence"),
     [
-        ("paper", "", "the preset 'paper' is not of one game"),
-        ("paperr", "", "the preset is 'paperr': did you mean 'paper'"),
+        ("", "paper", "'paper' is a preset, not a game: .* plan GAME --preset paper"),
+        ("", "chesss", "unknown game 'chesss'"),
         ("papre", "chess", "unknown preset 'papre'"),
-        ("", "", "name a preset, such as go9, or a game by --game"),
     ],
 )
 def test_mistakes_are_sentences(preset: str, game: str, sentence: str) -> None:
-    with pytest.raises(SettingsError, match=sentence):
-        plan_training(preset, game)
+    with pytest.raises(ZerosumError, match=sentence):
+        plan_training(game, preset)
 
 
 def test_the_command_prints_the_plan_and_its_json(zero: Command, tmp_path: Path) -> None:
-    words = ["plan", "paper", "--game", "chess", "--figures", written(tmp_path / "f.jsonl", SELFPLAY, LEARNER)]
+    words = ["plan", "chess", "--preset", "paper", "--figures", written(tmp_path / "f.jsonl", SELFPLAY, LEARNER)]
     text, values = zero(*words, "--price", "20").out, json.loads(zero(*words, "--price", "20", "--json").out)
     assert f"{values['games']:,.0f} as long as random ones" in text and f"cost {values['cost']:,.0f}" in text
     assert f"limit         {values['limit']}" in text and "The paper's own runs: 5,000 TPUs play" in text
@@ -135,6 +134,6 @@ def test_the_command_prints_the_plan_and_its_json(zero: Command, tmp_path: Path)
 
 def test_this_machine_is_measured() -> None:
     small = ["network.num_blocks=1", "network.num_filters=8", "training.device=cpu", "learner.batch_size=32"]
-    values = json.loads(plan_training("", "tictactoe", overrides=small, as_json=True))
+    values = json.loads(plan_training("tictactoe", overrides=small, as_json=True))
     assert values["source"].startswith("measured here")
     assert min(values[name] for name in ("evaluations_per_second", "samples_per_second", "hours", "games")) > 0

@@ -7,7 +7,7 @@ use crate::error::UsageError;
 use crate::game::{Action, Game, GameSpec, Outcome};
 use crate::leaves::{LeafArrays, Leaves};
 use crate::proof::Forced;
-use crate::search::{Evaluations, Noise, Root, Search};
+use crate::search::{Evaluations, Noise, Root, Search, VisitedNode};
 use crate::tables::Tables;
 use crate::updatable::Network;
 
@@ -103,6 +103,7 @@ pub trait AnySearch: Send {
     fn finished(&self) -> Vec<u32>;
     fn root(&self, tree: usize) -> Root;
     fn best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action>;
+    fn most_visited(&self, tree: usize, count: usize) -> Result<Vec<VisitedNode>, UsageError>;
     fn state(&self, tree: usize) -> AnyState;
     fn require_tree(&self, tree: usize) -> Result<(), UsageError>;
     /// Moves since the initial state, at a tree's root.
@@ -139,6 +140,7 @@ impl<G: Game> AnySearch for Search<G> {
         root(&self, tree: usize) -> Root;
         require_tree(&self, tree: usize) -> Result<(), UsageError>;
         best_line(&self, tree: usize, first: Option<Action>) -> Vec<Action>;
+        most_visited(&self, tree: usize, count: usize) -> Result<Vec<VisitedNode>, UsageError>;
         num_leaves(&self) -> u64;
         num_collisions(&self) -> u64;
         num_bytes(&self) -> usize;

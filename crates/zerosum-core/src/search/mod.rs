@@ -14,6 +14,7 @@
 //! | `select`, `gumbel`, `root_moves` | which child a simulation visits |
 //! | `backup` | how a value and proven bounds travel to the root |
 //! | `root` | the result of a search: statistics, policy target, move to play |
+//! | `most_visited` | the most visited part of a tree, to be drawn |
 //! | `arena`, `node`, `prior` | the memory of a tree |
 //! | `cache` | evaluations of positions that are met again |
 //! | `hidden` | hidden states in the place of positions, where the rules are learned |
@@ -28,6 +29,7 @@ mod evaluations;
 mod gather;
 mod gumbel;
 mod hidden;
+mod most_visited;
 mod node;
 mod prior;
 mod puct;
@@ -51,6 +53,7 @@ use cache::Cache;
 pub use config::{MoveChoice, PolicyTarget, RootSelection, Rules, SearchConfig, UnvisitedValue};
 pub use evaluations::Evaluations;
 use hidden::Slots;
+pub use most_visited::VisitedNode;
 pub use prior::{prior_of, round_prior};
 use puct::ExplorationTable;
 pub use root::{Root, SearchedMove, StopReason};
@@ -337,6 +340,17 @@ impl<G: Game> Search<G> {
     /// The result of a tree's search so far.
     pub fn root(&self, tree: usize) -> Root {
         self.trees[tree].root(&self.config)
+    }
+
+    /// The `count` most visited nodes of a tree, the root first.
+    ///
+    /// # Errors
+    /// The rules are learned: moves below the root are not actions of the game.
+    pub fn most_visited(&self, tree: usize, count: usize) -> Result<Vec<VisitedNode>, UsageError> {
+        if self.config.learns_rules() {
+            return Err(UsageError("a tree of hidden states has no positions below its root".into()));
+        }
+        Ok(self.trees[tree].most_visited(count))
     }
 
     /// A tree's line of best play, as far as it was searched, from the best move or from the given one.

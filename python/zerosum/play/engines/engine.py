@@ -29,7 +29,7 @@ from zerosum.play.engines.gtp_client import GtpClient
 from zerosum.play.engines.position import EnginePosition
 from zerosum.play.engines.process import EngineProcess, EngineTimeouts
 from zerosum.play.engines.traffic import Listen
-from zerosum.play.engines.uci_client import UciClient
+from zerosum.play.engines.uci_client import EngineOption, UciClient
 
 __all__ = ["EngineCommand", "EngineTimeouts", "ExternalEngine"]
 
@@ -143,9 +143,9 @@ class ExternalEngine:
         self.reported_name = self._client.reported_name
 
     @property
-    def option_names(self) -> list[str]:
-        """Names of the options that it lists; GTP has none."""
-        return [] if isinstance(self._client, GtpClient) else list(self._client.options)
+    def options(self) -> dict[str, EngineOption]:
+        """The options that it lists, by name; GTP has none."""
+        return {} if isinstance(self._client, GtpClient) else self._client.options
 
     @property
     def pid(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,14 +43,21 @@ def profile_of(suite: str, command: EngineCommand, game: Rules, *, num_engines: 
         SettingsError: the suite is unknown, or has no opponent at this game that is set up by options.
         EngineFailure: the engine does not start.
     """
-    opponents = {match.game: match.opponent for match in paper_matches(suite) if match.opponent.threads is not None}
+    opponents: dict[str, PaperOpponent] = {}
+    for match in paper_matches(suite):
+        if match.opponent.threads is not None:
+            opponents.setdefault(match.game, match.opponent)  # that of the main match
     if game.spec.name not in opponents:
         raise SettingsError(f"profile {suite!r} sets up no engine for {game.spec.name}{nearest('', opponents)}.")
     opponent = opponents[game.spec.name]
     with ExternalEngine(command, game) as engine:
-        known = {name.casefold(): name for name in engine.option_names}
+        known = {name.casefold(): option for name, option in engine.options.items()}
     wanted = _wanted(opponent, known, num_engines)
-    options = tuple((known[name.casefold()], value) for name, value in wanted if name.casefold() in known)
+    options = tuple(
+        (option.name, value if isinstance(value, str) else str(option.within(value)))
+        for name, value in wanted
+        if (option := known.get(name.casefold())) is not None
+    )
     missing = [name for name, _ in wanted if name.casefold() not in known]
     sentence = (
         f"{command.label} plays with {', '.join(f'{name} {value}' for name, value in options) or 'no option'}; the"
@@ -61,14 +69,16 @@ def profile_of(suite: str, command: EngineCommand, game: Rules, *, num_engines: 
     return Profile(options, sentence)
 
 
-def _wanted(opponent: PaperOpponent, known: dict[str, str], num_engines: int) -> list[tuple[str, str]]:
+def _wanted(
+    opponent: PaperOpponent, known: Collection[str], num_engines: int
+) -> list[tuple[str, str] | tuple[str, int]]:
     """The paper's options, limited by this machine, with the engine's own name for its memory."""
     assert opponent.threads is not None and opponent.hash_mb is not None
     hash_name = next((name for name in HASH_NAMES if name.casefold() in known), HASH_NAMES[0])
     most_mb = int(MEMORY_SHARE * _memory_mb() / num_engines)
     return [
-        ("Threads", str(max(1, min(opponent.threads, num_cores() // num_engines)))),
-        (hash_name, str(max(1, min(opponent.hash_mb, most_mb)))),
+        ("Threads", max(1, min(opponent.threads, num_cores() // num_engines))),
+        (hash_name, max(1, min(opponent.hash_mb, most_mb))),
         *opponent.options,
     ]
 

@@ -44,6 +44,15 @@ class EngineOption:
     high: str = ""
     choices: tuple[str, ...] = ()
 
+    def within(self, number: int) -> int:
+        """The nearest number that the engine takes, for an option of kind "spin" with bounds.
+
+        >>> EngineOption.parse("option name Hash type spin default 16 min 4 max 1024").within(6026)
+        1024
+        """
+        numbers = [int(text) if text.lstrip("-").isdecimal() else number for text in (self.low, self.high)]
+        return min(max(number, numbers[0]), numbers[1])
+
     @classmethod
     def parse(cls, line: str) -> EngineOption:
         """`option name Skill Level type spin default 20 min 0 max 20`: values may have blanks."""

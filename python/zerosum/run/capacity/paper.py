@@ -1,4 +1,4 @@
-"""The paper's own runs, beside what its time for a move predicts."""
+"""The paper's own runs: the lengths of games that its figures imply, and the time of one GPU for them."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def paper_figures() -> dict[str, Any]:
 
 
 def paper_runs() -> Iterator[dict[str, Any]]:
-    """The paper's own runs beside what its time for a move predicts.
+    """The paper's own runs.
 
-    Each has the `game`, its `games`, the `plies` assumed for one, the paper's `hours`, the `predicted_hours` of its
-    actors at the paper's time for 800 simulations, and `tops`, 10^12 operations a second that each TPU needs for the
-    paper's hours.
+    Each has the `game`, its `games` and `hours`; the mean `plies` of a game, which follow from these and from the
+    paper's time for 800 simulations if all actors played all the time; `tops`, 10^12 operations a second of each TPU;
+    and `h100_hours`, the time in which one NVIDIA H100 makes as many evaluations.
     """
     paper = paper_figures()
     for name, run in paper["runs"].items():
         game = make(name)
         config = new_config(game, name, preset="paper")
-        plies, operations = run["plies"], num_operations(config.network, NetworkShape.of(game.spec))
-        evaluations = run["games"] * plies * SIMULATIONS
-        per_second = paper["actors"] * SIMULATIONS / (run["milliseconds"] / 1000)
+        operations = num_operations(config.network, NetworkShape.of(game.spec))
+        moves = paper["actors"] * 3600 * run["hours"] / (run["milliseconds"] / 1000)
+        evaluations = moves * SIMULATIONS
         yield {
             "game": name,
             "games": run["games"],
-            "plies": plies,
+            "plies": moves / run["games"],
             "hours": run["hours"],
-            "predicted_hours": evaluations / per_second / 3600,
             "tops": evaluations * operations / (3600 * run["hours"] * paper["actors"]) / 1e12,
+            "h100_hours": evaluations / paper["h100_evaluations_per_second"][name] / 3600,
         }
 
 
@@ -50,10 +50,10 @@ def paper_lines() -> Iterator[str]:
     """The table of these runs for people."""
     paper = paper_figures()
     yield f"The paper's own runs: {paper['actors']:,} TPUs play ({paper['source']})"
-    yield f"{'game':<7}{'games':>12}{'plies':>7}{'hours':>7}{'predicted':>11}{'needed of a TPU':>24}"
+    yield f"{'game':<7}{'games':>12}{'plies':>7}{'hours':>7}{'needed of a TPU':>24}{'one H100, hours':>18}"
     for run in paper_runs():
         needed = f"{run['tops']:.0f} of {paper['tops']:.0f} T op/s"
         yield (
-            f"{run['game']:<7}{run['games']:>12,}{run['plies']:>7.0f}{run['hours']:>7.0f}{run['predicted_hours']:>11.1f}"
-            f"{needed:>24}"
+            f"{run['game']:<7}{run['games']:>12,}{run['plies']:>7.0f}{run['hours']:>7.0f}"
+            f"{needed:>24}{run['h100_hours']:>18,.0f}"
         )

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zerosum._core import core_game_names
-from zerosum.base.errors import SettingsError
-from zerosum.base.settings import require_known
+from zerosum.base.errors import SettingsError, command_text
 from zerosum.games import Rules, make, measure_game
 from zerosum.games.names import GameName
 from zerosum.run.capacity.paper import paper_lines, paper_runs
@@ -115,8 +113,8 @@ class Plan:
 
 
 def plan_training(
-    preset: str,
     game: str,
+    preset: str = "",
     *,
     figures: Path | None = None,
     price: float | None = None,
@@ -127,8 +125,8 @@ def plan_training(
     """The plan of a training, as `zerosum plan` prints it.
 
     Args:
+        game: The game, as `make` takes it.
         preset: A preset's name, or "" for the game's defaults.
-        game: The game, as `make` takes it; "" for the game of the preset's name.
         figures: A file with the output of `zerosum bench`; this machine is measured if not given.
         price: Price of the machine for an hour.
         minutes: The budget, instead of the preset's.
@@ -139,15 +137,12 @@ def plan_training(
         SettingsError: a name is unknown, or a value is out of range.
         DataError: the file has no figures of the game with the plan's network.
     """
-    if not game and not preset:
-        raise SettingsError("what to plan is missing: name a preset, such as go9, or a game by --game.")
-    if not game and preset not in core_game_names():
-        require_known("the preset", preset, tuple(preset_names()))
-        raise SettingsError(f"the preset {preset!r} is not of one game: name one, such as --game chess.")
-    name = GameName.parse(game or preset)
+    name = GameName.parse(game)
+    if game in preset_names() and not name.is_core:
+        raise SettingsError(f"{game!r} is a preset, not a game: {command_text('plan', 'GAME', '--preset', game)}.")
     rules = make(name)
     config = new_config(rules, name, preset=preset, minutes=minutes, overrides=overrides)
     rules = configured_game(rules, config)
-    rates = measured_rates(config, rules) if figures is None else read_rates(figures, config, game or preset)
+    rates = measured_rates(config, rules) if figures is None else read_rates(figures, config, game)
     plan = Plan.of(config, rules, rates)
     return json.dumps(plan.values(price)) if as_json else plan.page(price)

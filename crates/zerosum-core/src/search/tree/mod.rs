@@ -7,6 +7,7 @@ use super::backup::{backup, tighten};
 use super::config::{RootSelection, SearchConfig};
 use super::gumbel::Halving;
 use super::hidden::Slots;
+use super::most_visited::{VisitedNode, most_visited};
 use super::node::{Estimate, NodeId, NodeKind};
 use super::prior::prior_of;
 use super::root::{Root, StopReason};
@@ -317,6 +318,11 @@ impl<G: Game> Tree<G> {
             .restricted(&self.moves.allowed)
             .forced(self.forced_line.first().copied())
             .improved(config, &self.arena, root, &self.halving, self.noise != Noise::None)
+    }
+
+    /// The `count` most visited nodes, the root first.
+    pub fn most_visited(&self, count: usize) -> Vec<VisitedNode> {
+        most_visited(&self.arena, count)
     }
 
     /// The line of best play, from the best move or the given one, as far as it was searched. At each node it takes the best child
