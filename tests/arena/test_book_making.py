@@ -16,7 +16,8 @@ from zerosum.games import make
 from zerosum.notation import read_games
 from zerosum.notation.polyglot import position_key, read_book
 from zerosum.notation.record import Move, Record
-from zerosum.report.played_games import played_games
+from zerosum.report.run_data import read_run
+from zerosum.run.played_games import played_games
 
 GAMES = """[Result "1-0"]
 
@@ -100,6 +101,10 @@ def test_the_command(tmp_path: Path, zero: Command, monkeypatch: pytest.MonkeyPa
     )
 
 
+def games_of(run: Path, name: str = "connect4") -> list[Record]:
+    return list(played_games(make(name), read_run(run).games()))
+
+
 def test_given_moves_are_in_no_book() -> None:
     """After them the players choose, and these moves count."""
     texts = ("e2e4", "e7e5", "g1f3")
@@ -149,7 +154,7 @@ def test_lines_of_files_are_openings_of_a_match(tmp_path: Path, zero: Command, m
 def test_games_of_a_run_are_read_as_they_were_played(tmp_path: Path) -> None:
     run = untrained_run(tmp_path / "run", steps=(0,))
     record_games(run, number=40)
-    game, records = make("connect4"), list(played_games(run))
+    game, records = make("connect4"), games_of(run)
     assert len(records) == 40
     for record in records:
         state = game.initial_state()
@@ -165,7 +170,7 @@ def test_a_run_gives_lines_and_a_book(tmp_path: Path, zero: Command, monkeypatch
     run = untrained_run(tmp_path / "four", steps=(0,))
     record_games(run, number=40)
     assert zero("book", "lines.txt", "four", "--plies", "1").status == 0
-    firsts = Counter(record.moves[0].text for record in played_games(run) if len(record.moves) > 1)
+    firsts = Counter(record.moves[0].text for record in games_of(run) if len(record.moves) > 1)
     expected = sorted(((-number, text) for text, number in firsts.items() if number > 1))
     assert Path("lines.txt").read_text(encoding="utf-8").split() == [text for _, text in expected]
     assert zero("book", "four.bin", "four").status == 2, "not chess"
@@ -174,13 +179,18 @@ def test_a_run_gives_lines_and_a_book(tmp_path: Path, zero: Command, monkeypatch
 
 
 def test_a_run_of_chess_gives_a_book(tmp_path: Path, zero: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Self-play itself: the book has each first move that scored, with the half points of the games' results."""
+    """Self-play itself: the weights are the half points of the movers, without random moves."""
     monkeypatch.chdir(tmp_path)
     train_a_little("chess(max_plies=40)", tmp_path / "run")
-    assert zero("book", "own.bin", "run", "--plies", "1", "--least-games", "1").status == 0
-    points = Counter[str]()
-    for record in played_games(tmp_path / "run"):
+    answer = zero("book", "own.bin", "run", "--plies", "40", "--least-games", "1")
+    assert answer.status == 0, answer.err
+    points, num_given = 0, 0
+    for record in games_of(tmp_path / "run", "chess(max_plies=40)"):
         assert record.result is not None
-        points[record.moves[0].text] += round(record.result + 1)
-    found = {move.text: move.weight for move in read_book(tmp_path / "own.bin").moves(START)}
-    assert found == {text: weight for text, weight in points.items() if weight} and found
+        num_given += record.opening_plies
+        for ply in range(record.opening_plies, len(record.moves)):
+            points += 1 + round(record.result if ply % 2 == 0 else -record.result)
+    content = Path("own.bin").read_bytes()
+    weights = [int.from_bytes(content[at + 10 : at + 12], "big") for at in range(0, len(content), 16)]
+    assert sum(weights) == points > 0
+    assert num_given > 0, "the preset opens some games at random"

@@ -116,11 +116,16 @@ def book(
     """
     from zerosum.arena.book_making import make_book
     from zerosum.games import make
-    from zerosum.report.played_games import played_games
+    from zerosum.report.run_data import read_run
+    from zerosum.run.given_game import recorded_game
+    from zerosum.run.played_games import played_games
 
-    sources = [played_games(Path(source)) if Path(source).is_dir() else source for source in games]
     rules = make(game) if game else None
-    print(make_book(file, sources, num_plies=plies, least_games=least_games, game=rules))
+    runs = [Path(source) for source in games if Path(source).is_dir()]
+    files = [source for source in games if not Path(source).is_dir()]
+    data = [read_run(run) for run in runs]
+    kept = [played_games(make(recorded_game(run.path)), run.games()) for run in data]
+    print(make_book(file, [*files, *kept], num_plies=plies, least_games=least_games, game=rules))
 
 
 @app.command(name="check-game", epilog="Example: `zerosum check-game mygame.py:MyGame`")

@@ -93,13 +93,14 @@ def probe(
     from zerosum.play.bundled import require_network
     from zerosum.play.player import load_player
     from zerosum.report.blind_spots import SIMULATIONS, ExactPosition, probe_blind_spots, records_of
-    from zerosum.report.exact_endings import USUAL_ENDINGS, ending_positions
+    from zerosum.run.exact_endings import USUAL_ENDINGS, ending_positions
 
     path = require_network(run)
     player = load_player(path, game=game or None)
     positions = list[ExactPosition]()
     if syzygy:
-        positions = ending_positions(player.game, syzygy, endings or USUAL_ENDINGS, seed=seed)
+        found_positions = ending_positions(player.game, syzygy, endings or USUAL_ENDINGS, seed=seed)
+        positions = [ExactPosition(*position) for position in found_positions]
     elif endings:
         raise SettingsError("--ending needs tables: name their folder by --syzygy.")
     found = probe_blind_spots(

@@ -262,7 +262,7 @@ def records_of(path: Path) -> list[GameRecord] | None:
     """The games of a run's directory, evenly spread over a large run; None without games."""
     if not (path / "config.toml").is_file() or not (path / "games").is_dir():
         return None
-    return [record for _, records in read_run(path).game_blocks() for record in records] or None
+    return list(read_run(path).games()) or None
 
 
 class _TooLargeError(Exception):

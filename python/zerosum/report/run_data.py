@@ -113,6 +113,10 @@ class RunData:
             np.array([line.step for line in lines], float), np.array([getattr(line, name) for line in lines], float)
         )
 
+    def games(self) -> Iterator[GameRecord]:
+        """The games of all `game_blocks`."""
+        return (record for _, records in self.game_blocks() for record in records)
+
     def game_blocks(self) -> Iterator[tuple[int, list[GameRecord]]]:
         """The played games shard by shard, then the unsealed ones; each with the number of games before.
 

@@ -10,7 +10,7 @@ import math
 import os
 from pathlib import Path
 
-from zerosum._core import Syzygy
+from zerosum._core import Syzygy as Syzygy
 from zerosum.base.errors import SettingsError, shown
 
 NAMED_ENDINGS = 3

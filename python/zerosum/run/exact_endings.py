@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from zerosum.base.errors import GameError, SettingsError, shown
 from zerosum.games import Rules, State
-from zerosum.report.blind_spots import ExactPosition
 from zerosum.search.syzygy import Syzygy, describe_syzygy, open_syzygy
 
+Results = dict[int, float]
+"""The result of each legal action for the player to move, in [-1, 1]."""
 USUAL_ENDINGS = ("KQvK", "KRvK", "KPvK", "KBNvK")
 POSITIONS = 500
 """Positions of each ending."""
@@ -27,7 +28,7 @@ WIN = 2
 
 def ending_positions(
     game: Rules, path: str, names: Sequence[str] = USUAL_ENDINGS, *, number: int = POSITIONS, seed: int = 0
-) -> list[ExactPosition]:
+) -> list[tuple[State, Results]]:
     """Random positions of endings with the results of all moves: so many different ones of each ending.
 
     Either colour has the first side's men, either side is to move, nobody may castle, and the fifty-move rule begins to
@@ -50,7 +51,7 @@ def ending_positions(
     return [position for name in names for position in _positions(game, tables, name, number, seed)]
 
 
-def _positions(game: Rules, tables: Syzygy, name: str, number: int, seed: int) -> list[ExactPosition]:
+def _positions(game: Rules, tables: Syzygy, name: str, number: int, seed: int) -> list[tuple[State, Results]]:
     if not re.fullmatch(r"K[QRBNP]*vK[QRBNP]*", name):
         raise SettingsError(f"{shown(name)} is no ending: write the men of both sides, such as KQvK or KRPvKR.")
     if len(name) - 1 > tables.max_men:
@@ -58,14 +59,14 @@ def _positions(game: Rules, tables: Syzygy, name: str, number: int, seed: int) -
             f"{name} has {len(name) - 1} men, and the tables have endings of {tables.max_men} at the most. Name a"
             " smaller ending, or get the tables."
         )
-    rng, found = random.Random(f"{seed} {name}"), dict[str | None, ExactPosition]()
+    rng, found = random.Random(f"{seed} {name}"), dict[str | None, tuple[State, Results]]()
     for _ in range(MOST_REPEATS * number):
         if len(found) == number:
             return list(found.values())
         state = _random_state(game, name, rng)
         text = game.position_text(state)
         if text not in found:
-            found[text] = _exact(game, tables, state, name)
+            found[text] = state, _results(game, tables, state, name)
     raise SettingsError(f"{name} has hardly {number:,} positions: {len(found):,} were found.")
 
 
@@ -88,8 +89,8 @@ def _random_state(game: Rules, name: str, rng: random.Random) -> State:
     raise SettingsError(f"{name} has no position that goes on: by the rules of {game.spec.full_name} it is a draw.")
 
 
-def _exact(game: Rules, tables: Syzygy, state: State, name: str) -> ExactPosition:
-    """A position with the result of each move, for its mover.
+def _results(game: Rules, tables: Syzygy, state: State, name: str) -> Results:
+    """The results of the moves of a position.
 
     Raises:
         SettingsError: the tables lack what a move leads to.
@@ -107,4 +108,4 @@ def _exact(game: Rules, tables: Syzygy, state: State, name: str) -> ExactPositio
                 f"The tables have no result of {game.position_text(after)}, which is a move after a position of {name}."
                 f" {describe_syzygy(tables)} Name other endings by --ending, or get the tables."
             )
-    return ExactPosition(state, results)
+    return results

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from zerosum.games import Rules, make, start_state
+from zerosum.games import Rules, start_state
 from zerosum.notation.record import Move, Record
 from zerosum.replay.records import GameRecord, PlyFlag
-from zerosum.report.run_data import read_run
-from zerosum.run.given_game import recorded_game
 
 
-def played_games(run: Path) -> Iterator[Record]:
-    """The games of a run that its folder keeps, from the first; of a large run an even share, as in reports.
+def played_games(game: Rules, games: Iterable[GameRecord]) -> Iterator[Record]:
+    """Games of self-play with their moves as text.
 
     The moves that begin a game without a search (random ones, or those of an earlier game) are counted by
     `opening_plies`.
-
-    Raises:
-        DataError: the folder is no run, or its settings are damaged.
-        GameError: the run's game cannot be made here.
     """
-    data = read_run(run)
-    game = make(recorded_game(run))
-    for _, records in data.game_blocks():
-        for record in records:
-            yield _record(game, record)
+    return (_record(game, played) for played in games)
 
 
 def _record(game: Rules, played: GameRecord) -> Record:
