@@ -482,4 +482,4 @@ def test_the_page_of_variants_says_the_defaults() -> None:
     assert len(rows) > 15
     for name, default in rows:
         value = getattr(SearchConfig(), name)
-        assert default == (str(value).lower() if isinstance(value, bool) else str(value)), name
+        assert default == (str(value).lower() if isinstance(value, bool) else str(value) or '""'), name
