@@ -13,9 +13,10 @@ COPY . .
 RUN /venv/bin/maturin build --release --out /wheels
 
 FROM python:3.12-slim-bookworm
-# Options of pip, such as an index whose PyTorch is for CPUs alone, which is smaller; and optional parts in brackets.
+# Options of pip, such as an index whose PyTorch is for CPUs alone, which is smaller; and optional parts in brackets:
+# without train the image plays and analyses alone.
 ARG PIP_OPTIONS=""
-ARG EXTRAS=""
+ARG EXTRAS="[train]"
 COPY --from=build /wheels /wheels
 RUN pip install --no-cache-dir $PIP_OPTIONS "$(echo /wheels/zerosum-*.whl)$EXTRAS" && rm -r /wheels
 RUN useradd --create-home --uid 1000 zerosum && mkdir /data && chown zerosum /data

@@ -64,4 +64,5 @@ def test_the_dockerfile_names_what_exists() -> None:
     assert "docs/operations.md" in text and "docker build --tag zerosum ." in page
     for argument in ("PIP_OPTIONS", "EXTRAS"):
         assert f"ARG {argument}=" in text and f"--build-arg {argument}=" in page
+    assert 'ARG EXTRAS="[train]"' in text, "the first command that it shows is a training"
     assert 'ENTRYPOINT ["zerosum"]' in text
