@@ -90,7 +90,13 @@ def untrained_run(directory: Path, game: str = "connect4", *, steps: Sequence[in
 
 
 def record_games(
-    run: Path, game: str = "connect4", *, number: int = 5, games_per_shard: int = 3, first: int = 0
+    run: Path,
+    game: str = "connect4",
+    *,
+    number: int = 5,
+    games_per_shard: int = 3,
+    first: int = 0,
+    flags: PlyFlag = PlyFlag.FULL_SEARCH,
 ) -> None:
     """Random games in a run's store, each move with a made-up search; the newest ones are not sealed."""
     rules, generator = make(game), random.Random(0)
@@ -117,7 +123,7 @@ def record_games(
                     search_value=0.25,
                     net_value=-0.5,
                     num_simulations=2 * len(legal),
-                    flags=PlyFlag.FULL_SEARCH,
+                    flags=flags,
                     target=target,
                 )
                 add_ply(store, game_id, state.plies, ply)

@@ -4,30 +4,50 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import zerosum
 from commands_for_tests import Command
 from engines_for_tests import fake_word
+from zerosum.arena import suite as suites
 from zerosum.arena.played import PlayedGame, Thought
 from zerosum.arena.suite import SuiteResult, SuiteWords, mean_nodes, play_suite
 from zerosum.arena.suite_page import suite_page
+from zerosum.base.errors import SettingsError
 from zerosum.contest.mover import EngineFailure
 from zerosum.games import make
 
 CHESS = make("chess")
 
 
-def words(opponent: str, scale: float) -> SuiteWords:
-    return SuiteWords("paper", 2, scale, "chess", "rollouts", opponent)
+CHEAT = fake_word(go=["bestmove a1a8"])
+"""An engine whose first move is illegal."""
+WORDS = SuiteWords("paper", 2, 0.01, "chess", "rollouts@1", CHEAT)
+
+
+def played(**fields: Any) -> tuple[list[SuiteResult], list[str]]:
+    """The results of a suite with other words, and what it said."""
+    said: list[str] = []
+    return list(play_suite(replace(WORDS, **fields), say=said.append)), said
 
 
 @pytest.fixture(scope="module")
 def results() -> list[SuiteResult]:
-    """All matches of chess whose openings the package has, against an engine whose first move is illegal."""
-    opponent = fake_word(go=["bestmove a1a8"])
-    return list(play_suite(words(opponent, 0.0002), say=lambda _: None))
+    """All matches of chess whose openings the package has, in very short times."""
+    return played(player="rollouts", time_scale=0.0002)[0]
+
+
+@pytest.fixture
+def program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    """The name of a program that is there, though nothing starts it."""
+    monkeypatch.setattr("zerosum.play.engines.engine.DEBIAN_GAMES", str(tmp_path / "games"))
+    (tmp_path / "games").mkdir()
+    (tmp_path / "games" / "mogo").touch(mode=0o755)
+    return "gtp:mogo"
 
 
 def test_matches_are_told_by_side(results: list[SuiteResult]) -> None:
@@ -63,9 +83,9 @@ def test_mean_simulations_are_those_of_the_first_player() -> None:
 
 def test_an_engine_that_cannot_begin_has_not_lost(tmp_path: Path) -> None:
     """Its games would be wins that nobody played."""
-    opponent = fake_word(ucinewgame=["!close"])
+    words = replace(WORDS, time_scale=0.0002, opponent=fake_word(ucinewgame=["!close"]))
     with pytest.raises(EngineFailure):
-        list(play_suite(words(opponent, 0.0002), directory=tmp_path, say=lambda _: None))
+        list(play_suite(words, directory=tmp_path, say=lambda _: None))
 
 
 def test_the_page_has_bars_by_side_and_the_papers(results: list[SuiteResult]) -> None:
@@ -91,17 +111,85 @@ def test_the_page_has_bars_by_side_and_the_papers(results: list[SuiteResult]) ->
 
 def test_an_alpha_beta_search_plays_in_alphazeros_place() -> None:
     """It has no rule of time of the paper, and no visits to draw moves by."""
-    said = list[str]()
-    suite = SuiteWords("paper", 2, 0.0001, "chess", "bundled/chess-alphabeta", fake_word(go=["bestmove a1a8"]))
-    last = list(play_suite(suite, say=said.append))[-1]
+    (*_, last), said = played(time_scale=0.0001, player="bundled/chess-alphabeta")
     assert last.match.sampled_plies == 30 and last.played.result.score == 1
     assert "divides its time by its own rule, and it does not draw its first 30 moves." in " ".join(said)
 
 
 def test_the_command_writes_the_page(zero: Command, tmp_path: Path) -> None:
-    words = ["match", "--suite", "paper-2017", "chess", "rollouts", fake_word(go=["bestmove a1a8"])]
+    words = ["match", "--suite", "paper-2017", "chess", "rollouts", CHEAT]
     told = zero(*words, "--games", "2", "--time-scale", "0.002", "--out", tmp_path / "suite")
     assert told.status == 0, told.err
     assert "shows the results beside the paper's" in told.err + told.out
     assert "28 won, 72 drawn, 0 lost" in told.out
     assert "in the paper: 28.0 % won" in (tmp_path / "suite" / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_papers_matches_of_chess(tmp_path: Path) -> None:
+    """A game against a program that cheats at once."""
+    positions = tmp_path / "superfinals.epd"
+    positions.write_text("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3\n")
+    results, said = played()
+    assert len(results) == 8 and "Left out: the package does not contain the openings TCEC" in " ".join(said)
+    assert len(played(positions=str(positions))[0]) == 9
+    clocks = [result.played.result.first.rpartition("(")[2].split(",")[0] for result in results]
+    assert clocks == [
+        "108+0.15",
+        "108+0.15",
+        "36+0.05",
+        "10.8+0.015",
+        "3.6+0.005",
+        "1.08+0.002",
+        "108+0.15",
+        "108+0.15",
+    ]
+    assert all("108+0.15" in result.played.result.second for result in results)
+    openings = [game.opening.split()[0] for game in results[1].played.result.games]
+    assert openings == ["A10", "A10"]
+    assert str(results[0]).startswith(
+        "chess against Stockfish 8\n"
+        "  paper          155 won, 839 drawn, 6 lost of 1,000 games\n"
+        "  here           2 won, 0 drawn, 0 lost of 2 games\n"
+        "  moving first   1 won, 0 drawn, 0 lost; paper 29.0 %, 70.6 %, 0.4 %\n"
+        "  moving second  1 won, 0 drawn, 0 lost; paper 2.0 %, 97.2 %, 0.8 %\n"
+        "  nodes          1 a move\nrollouts"
+    )
+
+
+def test_the_preprints_matches(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (result,), _ = played(suite="paper-2017")
+    assert (
+        "(st=0.6, 1 nodes, manager paper, overhead 0.02 s)" in result.played.result.first
+        and "28 won, 72 drawn, 0 lost of 100 games" in str(result)
+    )
+    results, said = played(suite="paper-2017", game="go(size=9)", opponent=program)
+    assert not results and "Left out: GTP counts in whole seconds" in said[-1]
+    results, said = played(time_scale=1e-7)
+    assert not results and "its clocks would show" in " ".join(said)
+    monkeypatch.setattr(suites, "opponents_of", lambda _game: [])
+    results, said = played(opponent="")
+    assert not results and "no known engine for chess is installed" in " ".join(said)
+
+
+def test_who_plays_where_nobody_is_named(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = {"suite": "paper-2017", "player": "", "game": "go(size=9)", "opponent": program}
+    assert "Nobody here has learned go(size=9): rollouts play." in played(**words)[1]
+    networks = Path(zerosum.__file__).parent / "data" / "networks"
+    monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", networks)
+    assert f"{networks / 'go9'}, the bundled network for go(size=9), plays." in played(**words)[1]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"suite": "papr"}, "unknown suite 'papr'"),
+        ({"game": "connect4"}, "suite 'paper' has matches of chess, shogi, go, not of connect4"),
+        ({"game": ""}, "name the game first"),
+        ({"time_scale": 0.0}, "--time-scale is 0"),
+        ({"num_games": 3}, "num_games is 3, expected an even number"),
+    ],
+)
+def test_suites_that_cannot_be_played(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        played(**fields)

@@ -85,7 +85,7 @@ def test_the_page_names_the_presets_that_begin_with_another_search() -> None:
 
 
 def test_the_papers_preset_has_no_knowledge_of_a_game_but_the_papers() -> None:
-    """By game it has what the paper has by game: the noise, the policy head and the learner's schedule."""
+    """Its settings by game are the paper's: the noise, the policy head and the learner's schedule."""
     preset = tomllib.loads((PACKAGE / "presets" / "paper.toml").read_text("utf-8"))
     assert not any(name.startswith("alphabeta") for name in preset["selfplay"])
     assert (preset["training"]["planes"], preset["network"]["ownership_head"]) == ("", False)

@@ -1,18 +1,13 @@
-"""Players of a match as a command line enters them, profiles of the paper's opponents, and its suites."""
+"""Players of a match as a command line enters them, and profiles of the paper's opponents."""
 
 from __future__ import annotations
 
-import json
-import shlex
-import sys
 from pathlib import Path
 
 import pytest
 
-import zerosum
+from engines_for_tests import fake_word
 from networks_for_tests import save_network
-from zerosum.arena import suite as suites
-from zerosum.arena.suite import SuiteResult, SuiteWords, play_suite
 from zerosum.base.errors import SettingsError
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
@@ -25,14 +20,9 @@ from zerosum.play.engines.profiles import profile_of
 from zerosum.play.entries import Entry, enter, sharing_evaluator
 from zerosum.play.runs import PlayerWord
 
-FAKE = Path(__file__).parents[1] / "fake_engine.py"
 CHESS, CONNECT4 = make("chess"), make("connect4")
 OPTIONS = ["Threads type spin default 1 min 1 max 512", "Hash type spin default 16 min 1 max 33554432"]
-CHEAT = {
-    "uci": ["id name Cheat", *(f"option name {option}" for option in OPTIONS), "uciok"],
-    "isready": ["readyok"],
-    "go": ["bestmove a1a1"],
-}
+CHEAT = {"uci": ["id name Cheat", *(f"option name {option}" for option in OPTIONS), "uciok"]}
 
 
 @pytest.fixture(autouse=True)
@@ -42,10 +32,6 @@ def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "games").mkdir()
     for name in ("x", "strong", "mogo"):
         (tmp_path / "games" / name).touch(mode=0o755)
-
-
-def fake_word(script: dict[str, list[str]] = CHEAT) -> str:
-    return f"uci:{shlex.join([sys.executable, '-I', '-S', str(FAKE), json.dumps(script)])}"
 
 
 def test_an_entry_has_the_words_of_fastchess() -> None:
@@ -209,7 +195,7 @@ def test_a_precision_makes_another_player(tmp_path: Path) -> None:
 
 
 def test_a_profile_scales_down_to_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    command = EngineCommand.parse(fake_word().removeprefix("uci:"), protocol="uci", name="Fake")
+    command = EngineCommand.parse(fake_word(**CHEAT).removeprefix("uci:"), protocol="uci", name="Fake")
     monkeypatch.setattr(profiles, "num_cores", lambda: 64)
     monkeypatch.setattr(profiles, "_memory_mb", lambda: 8000)
     assert profile_of("paper", command, CHESS).options == (("Threads", "44"), ("Hash", "2000"))
@@ -221,86 +207,9 @@ def test_a_profile_scales_down_to_the_machine(monkeypatch: pytest.MonkeyPatch) -
     assert "It has no option Ponder." in profile_of("paper", command, CHESS).sentence
     with pytest.raises(SettingsError, match="profile 'paper' sets up no engine for go"):
         profile_of("paper", command, make("go"))
-    bounded = {**CHEAT, "uci": ["option name Hash type spin default 16 min 4 max 1024", "uciok"]}
-    command = EngineCommand.parse(fake_word(bounded).removeprefix("uci:"), protocol="uci", name="Fake")
+    bounded = fake_word(uci=["option name Hash type spin default 16 min 4 max 1024", "uciok"])
+    command = EngineCommand.parse(bounded.removeprefix("uci:"), protocol="uci", name="Fake")
     assert profile_of("paper", command, CHESS).options == (("Hash", "1024"),), "no more than the engine takes"
-    player = enter(Entry.parse(fake_word(), ["depth=1", "profile=paper", "option.hash=4"]), CHESS).contestant
+    player = enter(Entry.parse(fake_word(**CHEAT), ["depth=1", "profile=paper", "option.hash=4"]), CHESS).contestant
     assert isinstance(player.program, EngineCommand)
     assert player.program.options == (("Threads", "44"), ("hash", "4")), "what is said beside a profile counts"
-
-
-def suite(**fields: object) -> tuple[list[SuiteResult], list[str]]:
-    said: list[str] = []
-    values = {"suite": "paper", "num_games": 2, "time_scale": 0.01, "game": "chess", "player": "rollouts@1"}
-    words = SuiteWords(**{**values, "opponent": fake_word(), **fields})  # type: ignore[arg-type]
-    return list(play_suite(words, say=said.append)), said
-
-
-def test_the_papers_matches_of_chess(tmp_path: Path) -> None:
-    """A game against a program that cheats at once."""
-    positions = tmp_path / "superfinals.epd"
-    positions.write_text("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3\n")
-    results, said = suite()
-    assert len(results) == 8 and "Left out: the package does not contain the openings TCEC" in " ".join(said)
-    assert len(suite(positions=str(positions))[0]) == 9
-    clocks = [result.played.result.first.rpartition("(")[2].split(",")[0] for result in results]
-    assert clocks == [
-        "108+0.15",
-        "108+0.15",
-        "36+0.05",
-        "10.8+0.015",
-        "3.6+0.005",
-        "1.08+0.002",
-        "108+0.15",
-        "108+0.15",
-    ]
-    assert all("108+0.15" in result.played.result.second for result in results)
-    openings = [game.opening.split()[0] for game in results[1].played.result.games]
-    assert openings == ["A10", "A10"]
-    assert str(results[0]).startswith(
-        "chess against Stockfish 8\n"
-        "  paper          155 won, 839 drawn, 6 lost of 1,000 games\n"
-        "  here           2 won, 0 drawn, 0 lost of 2 games\n"
-        "  moving first   1 won, 0 drawn, 0 lost; paper 29.0 %, 70.6 %, 0.4 %\n"
-        "  moving second  1 won, 0 drawn, 0 lost; paper 2.0 %, 97.2 %, 0.8 %\n"
-        "  nodes          1 a move\nrollouts"
-    )
-
-
-def test_the_preprints_matches(monkeypatch: pytest.MonkeyPatch) -> None:
-    (result,), _ = suite(suite="paper-2017")
-    assert (
-        "(st=0.6, 1 nodes, manager paper, overhead 0.02 s)" in result.played.result.first
-        and "28 won, 72 drawn, 0 lost of 100 games" in str(result)
-    )
-    results, said = suite(suite="paper-2017", game="go(size=9)", opponent="gtp:x")
-    assert not results and "Left out: GTP counts in whole seconds" in said[-1]
-    results, said = suite(time_scale=1e-7)
-    assert not results and "its clocks would show" in " ".join(said)
-    monkeypatch.setattr(suites, "opponents_of", lambda _game: [])
-    results, said = suite(opponent="")
-    assert not results and "no known engine for chess is installed" in " ".join(said)
-
-
-def test_who_plays_where_nobody_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    words = {"suite": "paper-2017", "player": "", "game": "go(size=9)", "opponent": "gtp:x"}
-    assert "Nobody here has learned go(size=9): rollouts play." in suite(**words)[1]
-    networks = Path(zerosum.__file__).parent / "data" / "networks"
-    monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", networks)
-    assert f"{networks / 'go9'}, the bundled network for go(size=9), plays." in suite(**words)[1]
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"suite": "papr"}, "unknown suite 'papr'"),
-        ({"game": "connect4"}, "suite 'paper' has matches of chess, shogi, go, not of connect4"),
-        ({"game": ""}, "name the game first"),
-        ({"time_scale": 0.0}, "--time-scale is 0"),
-        ({"num_games": 3}, "num_games is 3, expected an even number"),
-    ],
-)
-def test_suites_that_cannot_be_played(fields: dict[str, object], message: str) -> None:
-    with pytest.raises(SettingsError, match=message):
-        suite(**fields)

@@ -294,7 +294,7 @@ def test_a_teachers_games_are_not_the_players_own() -> None:
     block = block_of(0, games, max_plies=42)
     assert (block.taught, block.first_moves) == (0.5, {3: 1})
     assert block.opening_bits == 0
-    own = block_of(0, games, max_plies=42, plays_alpha_beta=True)
+    own = block_of(0, games, max_plies=42, is_updatable=True)
     assert (own.taught, own.first_moves) == (0.0, {3: 1, 6: 1})
 
 

@@ -85,10 +85,10 @@ def folder_of(path: Path, *names: str, value: int = 0) -> str:
     ("game", "name", "message"),
     [
         ("connect4", "KQvK", "Syzygy tables are of chess, not of connect4"),
-        ("chess", "krk", r"'krk' is no ending: write the men of both sides, such as KQvK or KRPvKR\."),
+        ("chess", "krk", r"'krk' is not an ending: write the men of both sides, such as KQvK or KRPvKR\."),
         ("chess", "KQRvKR", r"KQRvKR has 5 men, and the tables have endings of 3 at the most\."),
         ("chess", "KQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQvK", "has 68 men"),
-        ("chess", "KBvK", "KBvK has no position that goes on: by the rules of chess it is a draw"),
+        ("chess", "KBvK", "every position of KBvK is a draw by the rules of chess"),
         ("chess", "KPvK", r"The tables have no result of .* a move after a position of KPvK\. Syzygy endings: 1 of 5"),
     ],
 )

@@ -52,7 +52,7 @@ def test_an_object_of_a_class_that_nobody_else_can_load_is_trained_and_played(tm
         words[-1].startswith(f"`zerosum.load({str(run)!r}, game=game)` plays it,") and "zerosum play" not in words[-1]
     )
     assert f"zerosum.train(game, {str(run)!r}, steps=4)" in words[-1]
-    assert "Going on: " in train(Mine(), run, steps=3)
+    assert "Resuming: " in train(Mine(), run, steps=3)
     assert "class Mine" in (run / "game" / "Mine.txt").read_text()
 
 

@@ -94,7 +94,7 @@ def test_a_finished_run_says_so_and_goes_on_with_more(tmp_path: Path) -> None:
     before = games_of(run)
     assert "The budget is used up" in run_steps(run, 8)[-1]
     said = run_steps(run, 16)
-    assert any(line.startswith("Going on:") for line in said)
+    assert any(line.startswith("Resuming:") for line in said)
     assert load_checkpoint(run).info.step == 16
     after = games_of(run)
     assert all(after[game_id] == actions for game_id, actions in before.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from syzygy_for_tests import PLACE, constant_file, needs_tables, random_fen
-from zerosum._core import Syzygy
+from zerosum._core import Search, Syzygy
 from zerosum.base.errors import SettingsError
 from zerosum.games import make
 from zerosum.network.evaluators import UniformEvaluator
@@ -35,7 +36,7 @@ def tables_of(folder: Path, *names: str, value: int = 4) -> Path:
     return folder
 
 
-def searched(fen: str, folder: Path | str, config: SearchConfig = CONFIG):  # type: ignore[no-untyped-def]
+def searched(fen: str, folder: Path | str, config: SearchConfig = CONFIG) -> Search:
     """The search of a position with tables, at its end."""
     search = new_search(CHESS, replace(config, syzygy_path=str(folder)))
     search.reset(0, CHESS.parse_position(fen))
@@ -90,7 +91,7 @@ def test_values_follow_from_those_of_the_moves() -> None:
 @needs_tables
 @pytest.mark.parametrize("name", ["KQvK", "KRvK", "KPvK", "KBNvK", "KQvKR"])
 def test_a_win_is_won_against_the_longest_defence(name: str) -> None:
-    """By a search of few simulations with an evaluator that knows nothing."""
+    """The search has few simulations and an evaluator that knows nothing."""
     tables, rng = open_syzygy(str(PLACE)), random.Random(name)
     search = new_search(CHESS, replace(CONFIG, syzygy_path=str(PLACE)))
     for _ in range(3):
@@ -193,7 +194,7 @@ def message_of(path: str) -> str:
 def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
     assert "does not exist" in message_of(str(tmp_path / "nowhere"))
     (tmp_path / "file").write_bytes(b"")
-    assert "is no folder" in message_of(str(tmp_path / "file"))
+    assert "is not a folder" in message_of(str(tmp_path / "file"))
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "readme.rtbw.txt").write_text("no table")
     assert "no file there is one" in message_of(str(tmp_path / "empty"))
@@ -210,7 +211,7 @@ def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
         (lambda content: content[:6] + b"\x05\x05" + content[8:], "KQvK.rtbw is damaged"),
     ],
 )
-def test_damaged_files(tmp_path: Path, change, expected: str) -> None:  # type: ignore[no-untyped-def]
+def test_damaged_files(tmp_path: Path, change: Callable[[bytes], bytes], expected: str) -> None:
     folder = tables_of(tmp_path, "KQvK")
     (folder / "KQvK.rtbw").write_bytes(change(constant_file("KQvK", ".rtbw", 4)))
     assert expected in message_of(str(folder))
@@ -221,7 +222,7 @@ def test_half_a_set_is_told_and_searched_without(tmp_path: Path) -> None:
     (folder / "KRvK.rtbz").unlink()
     told = describe_syzygy(open_syzygy(str(folder)))
     assert told == (
-        "Syzygy endings: 2 of 5 with 3 men. 1 files are missing (KRvK.rtbz): those endings are searched without them."
+        "Syzygy endings: 2 of 5 with 3 men. 1 file is missing (KRvK.rtbz): its ending is searched without tables."
     )
     assert searched("4k3/8/8/8/8/8/8/4K2R w - - 0 1", folder).root(0).best_action is not None
 

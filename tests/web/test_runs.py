@@ -17,6 +17,7 @@ from web_for_tests import record_games, untrained_run
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.contest.elo import TOO_FEW_GAMES
 from zerosum.games import make
+from zerosum.replay.records import PlyFlag
 from zerosum.run.metrics import HEADER
 from zerosum.run.run_directory import hold
 from zerosum.web import runs
@@ -68,6 +69,14 @@ def test_a_run_is_read_and_nothing_in_it_changes(run: Path) -> None:
     thought = runs.one_game(game, run, 0, 0)["thought"]
     assert thought["rate"] == 0.625 and thought["net"] == 0.25 and len(thought["moves"]) == 5
     assert files(run) == before
+
+
+def test_openings_of_a_small_network_are_those_of_its_alpha_beta_search(tmp_path: Path) -> None:
+    made = untrained_run(tmp_path / "runs" / "small")
+    record_games(made, flags=PlyFlag.RECORDED)
+    assert runs.openings(make("connect4"), made) == {"moves": [], "points": []}, "another player's games"
+    own = runs.openings(make("connect4"), made, is_updatable=True)
+    assert [number for number, _ in own["points"]] == [2, 4]
 
 
 @pytest.mark.parametrize(("error", "words"), [(120.0, "+250 ± 120"), (1485.0, TOO_FEW_GAMES)])

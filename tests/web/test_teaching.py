@@ -168,9 +168,11 @@ def test_an_analysis_goes_on_for_longer_than_any_other_search() -> None:
                 break
         assert found["seconds"] > 1.2, "four times as long as a hint"
         limits = page.visit.house.limits
+        study = page.visit.study
+        assert study is not None
         hint = await page.visit.house.searches.search(
-            page.visit.house.library.analyst("rollouts", page.visit.study.game),  # type: ignore[union-attr]
-            page.visit.study.state,  # type: ignore[union-attr]
+            page.visit.house.library.analyst("rollouts", study.game),
+            study.state,
             seconds=100.0,
         )
         assert hint.seconds == pytest.approx(limits.seconds, abs=0.25)

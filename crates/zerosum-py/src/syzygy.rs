@@ -63,7 +63,7 @@ impl Folder for Folders {
         let opened = File::open(&path).and_then(|file| file.metadata().map(|found| (file, found)));
         let (file, found) = opened.map_err(|error| format!("cannot be read ({error})"))?;
         if !found.is_file() {
-            return Err("is no file".into());
+            return Err("is not a file".into());
         }
         Ok(Box::new(OpenFile { file, len: found.len() }))
     }

@@ -228,7 +228,7 @@ class RulesSeat(Seat):
     def _decide(self, turn: Turn) -> Decision:
         if self._depth is not None:
             found = self._game.alpha_beta(turn.state, depth=self._depth, seed=self._seed, game=turn.game_index)
-            # It counts material, which is no evaluation; a win or a loss within its depth is certain.
+            # It counts material, which is not an evaluation; a win or a loss within its depth is certain.
             is_certain = abs(found.result) == 1
             score = Score(mate=moves_to_mate(-found.delay)) if is_certain else None
             return Decision(turn.board, found.action, Thought(score))

@@ -6,6 +6,7 @@ with `play_suite`; `zerosum.contest.paper` has the matches as data.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -18,7 +19,8 @@ from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
 from zerosum.contest.paper import PaperMatch, paper_matches
-from zerosum.games import Rules, make, start_state
+from zerosum.games import Rules, make
+from zerosum.games.playthrough import Playthrough
 from zerosum.play.bundled import is_bundled, usual_network
 from zerosum.play.contestant import ROLLOUTS, ProgramContestant, SearchContestant
 from zerosum.play.engines.opponents import opponents_of
@@ -147,12 +149,10 @@ def mean_nodes(game: Rules, games: Iterable[PlayedGame]) -> float:
     """The mean number of simulations that the contestant named first reports for its moves; NaN without any."""
     counts = list[int]()
     for played in games:
-        state = start_state(game, played.start)
-        for ply, action in enumerate(played.actions):
-            thought = played.thoughts[ply - played.opening_plies] if ply >= played.opening_plies else None
-            if thought is not None and thought.nodes and game.player(state) == played.first_is_player:
+        players = Playthrough.of(game, played.start, played.actions).players
+        for player, thought in zip(players[played.opening_plies :], played.thoughts, strict=False):
+            if thought is not None and thought.nodes and player == played.first_is_player:
                 counts.append(thought.nodes)
-            state = game.play(state, action)
     return sum(counts) / len(counts) if counts else math.nan
 
 
@@ -185,12 +185,17 @@ def _plan(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) -> MatchP
 def _player(words: SuiteWords, match: PaperMatch, game: Rules, control: TimeControl, resign: str, say: Say) -> Entry:
     """The player in AlphaZero's place. Only a tree search has the paper's rule of time, and visits to draw moves by."""
     word = _player_word(words, game, say)
-    if isinstance(enter(Entry(word), game).contestant, SearchContestant):
+    if _is_tree_search(word, game):
         terms = Terms(control, manager="paper", overhead_s=OVERHEAD_S)
         return Entry(word, terms, sampled_plies=match.sampled_plies, resign=resign)
     drawn = f", and it does not draw its first {match.sampled_plies} moves" if match.sampled_plies else ""
-    say(f"{word} is no tree search: it divides its time by its own rule{drawn}.")
+    say(f"{word} is not a tree search: it divides its time by its own rule{drawn}.")
     return Entry(word, Terms(control), resign=resign)
+
+
+@functools.lru_cache(maxsize=1)  # the same for all matches of a game
+def _is_tree_search(word: str, game: Rules) -> bool:
+    return isinstance(enter(Entry(word), game).contestant, SearchContestant)
 
 
 def _openings(words: SuiteWords, match: PaperMatch) -> str | None:

@@ -85,7 +85,7 @@ def web(
     paths = [path for path in paths if not is_bundled(path)]  # the pages offer every bundled network
     for path in paths:
         if path.is_file():
-            network_at(path)  # raises for a file that is no checkpoint
+            network_at(path)  # raises for a file that is not a checkpoint
     own_games = dict.fromkeys(game or [])
     for path in paths:
         try:

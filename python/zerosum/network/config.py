@@ -185,7 +185,7 @@ def parse_shapes(text: str) -> dict[str, tuple[int, ...]]:
     {'stem.weight': (8, 3, 3, 3), 'scale': ()}
 
     Raises:
-        SettingsError: it is no such text.
+        SettingsError: it is not such a text.
     """
     found: dict[str, tuple[int, ...]] = {}
     for part in text.split():

@@ -128,7 +128,7 @@ class _Message:
         """The value of a 32-bit float; 0 without one."""
         value = self._values.get(number, [bytes(4)])[-1]
         if not isinstance(value, bytes) or len(value) != 4:
-            raise _UnreadableError(f"field {number} is no 32-bit float")
+            raise _UnreadableError(f"field {number} is not a 32-bit float")
         return float(np.frombuffer(value, "<f4")[0])
 
     def data(self, number: int) -> bytes:

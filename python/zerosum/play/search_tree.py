@@ -52,7 +52,7 @@ def most_visited(game: Rules, state: State, search: Search, *, count: int = MOST
 
 
 @dataclass(frozen=True)
-class Growth:
+class SearchStage:
     """A search after a number of simulations."""
 
     num_simulations: int
@@ -61,7 +61,7 @@ class Growth:
     """The most visited positions; empty for a search without positions below the root."""
 
 
-def growth(player: Player, state: State, counts: Sequence[int]) -> Iterator[Growth]:
+def search_stages(player: Player, state: State, counts: Sequence[int]) -> Iterator[SearchStage]:
     """One search of a position, seen after each of these numbers of simulations, which ascend.
 
     Raises:
@@ -74,4 +74,4 @@ def growth(player: Player, state: State, counts: Sequence[int]) -> Iterator[Grow
     has_positions = config.rules == "known" and not isinstance(player.evaluator, UpdatableEvaluator)
     for count in counts:
         analysis = driver.run(Task(num_visits=count))
-        yield Growth(count, analysis, most_visited(game, state, search) if has_positions else [])
+        yield SearchStage(count, analysis, most_visited(game, state, search) if has_positions else [])

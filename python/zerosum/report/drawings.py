@@ -89,8 +89,12 @@ def picture(drawn: Figure, title: str, caption: str) -> Picture:
     buffer = io.StringIO()
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "zerosum", "font.size": 9}):
         drawn.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    data = base64.b64encode(buffer.getvalue().encode()).decode()
-    return Picture(title, caption, f"data:image/svg+xml;base64,{data}")
+    return Picture(title, caption, svg_uri(buffer.getvalue()))
+
+
+def svg_uri(text: str) -> str:
+    """An SVG image as a data URI, for a page of one file."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(text.encode()).decode()}"
 
 
 def draw_curves(

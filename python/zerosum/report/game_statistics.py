@@ -62,7 +62,7 @@ class GameBlock:
 
 
 def block_of(
-    first_game: int, records: Sequence[GameRecord], max_plies: int, *, plays_alpha_beta: bool = False
+    first_game: int, records: Sequence[GameRecord], max_plies: int, *, is_updatable: bool = False
 ) -> GameBlock:
     """The statistics of games.
 
@@ -70,14 +70,14 @@ def block_of(
         first_game: Number of games before them.
         records: The games.
         max_plies: The longest length of a game.
-        plays_alpha_beta: Whether the run's network is searched by alpha-beta; else such games were played before the
-            network played.
+        is_updatable: Whether the run's network is searched by alpha-beta. Else games of an alpha-beta search were
+            played before the network played.
     """
     games = list(records)
     outcomes = np.array([game.outcome for game in games])
     plies = np.array([game.num_plies for game in games])
     is_begun = [bool(game.start) or game.has_opening for game in games]
-    is_taught = [not plays_alpha_beta and game.is_recorded for game in games]
+    is_taught = [not is_updatable and game.is_recorded for game in games]
     openings = Counter(
         tuple(game.plies["action"][:OPENING].tolist())
         for game, *not_own in zip(games, is_begun, is_taught, strict=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zerosum.arena.openings import packaged_openings
 from zerosum.base.errors import ZerosumError
 from zerosum.games import Rules, State
+from zerosum.games.playthrough import Playthrough
 from zerosum.report.game_statistics import GameBlock
 
 MOST_LINES = 7
@@ -80,23 +81,14 @@ def _places(blocks: Sequence[GameBlock]) -> tuple[float, ...]:
     return tuple(block.first_game + block.num_games / 2 for block in blocks)
 
 
-def _states(game: Rules, moves: Sequence[int]) -> Iterator[State]:
-    """The initial position and those after each move."""
-    state = game.initial_state()
-    yield state
-    for action in moves:
-        state = game.play(state, action)
-        yield state
-
-
 def _text(game: Rules, moves: Sequence[int]) -> str:
-    return " ".join(game.action_text(state, action) for state, action in zip(_states(game, moves), moves, strict=False))
+    return " ".join(Playthrough.of(game, actions=moves).texts)
 
 
 def _reached(openings: Counter[tuple[int, ...]], game: Rules, wanted: dict[str, str]) -> Counter[str]:
     counts = Counter[str]()
     for moves, number in openings.items():
-        reached = {_placed(game, state) for state in _states(game, moves)}
+        reached = {_placed(game, state) for state in Playthrough.of(game, actions=moves).states}
         for name in {wanted[text] for text in reached & wanted.keys()}:
             counts[name] += number
     return counts

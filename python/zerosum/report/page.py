@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
@@ -15,10 +14,10 @@ from zerosum.games import Rules, make
 from zerosum.games.picture import svg
 from zerosum.games.playthrough import Playthrough
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
-from zerosum.play.search_tree import Growth
+from zerosum.play.search_tree import SearchStage
 from zerosum.replay.records import GameRecord
 from zerosum.report import drawings
-from zerosum.report.drawings import Picture
+from zerosum.report.drawings import Picture, svg_uri
 from zerosum.report.findings import Finding, findings
 from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
 from zerosum.report.probes import MOST_SIMULATIONS, probe, thinking
@@ -124,10 +123,10 @@ class Page:
             newest: list[GameRecord] = []
             blocks = []
             max_plies = game.spec.max_plies if game else 1 << 30
-            plays_alpha_beta = run.config.network.kind == "updatable"
+            is_updatable = run.config.network.kind == "updatable"
             for before, records in run.game_blocks():
                 newest = records
-                blocks.append(block_of(before, records, max_plies, plays_alpha_beta=plays_alpha_beta))
+                blocks.append(block_of(before, records, max_plies, is_updatable=is_updatable))
             self._records.append(newest)
             self._blocks.append(blocks)
         self.found = [findings(run, blocks) for run, blocks in zip(runs, self._blocks, strict=True)]
@@ -260,7 +259,7 @@ class Page:
             yield from _trees(told)
 
 
-def _trees(told: Sequence[Growth]) -> Iterator[str]:
+def _trees(told: Sequence[SearchStage]) -> Iterator[str]:
     """The most visited positions of a search, as in figure 4 of the paper."""
     drawn = [one for one in told if one.tree]
     if not drawn:
@@ -372,9 +371,8 @@ def _swing_card(game: Rules, swing: Swing) -> str:
     moves[swing.ply], shown = f"<b>{moves[swing.ply]}</b>", so_far.states[swing.ply + 1]
     word = "drawn" if record.outcome == 0 else "the first player won" if record.outcome > 0 else "the second player won"
     ending = "" if record.ending in ("", ENDING_OF_PYTHON_GAMES) else f" ({_text(record.ending)})"
-    data = base64.b64encode(svg(game, shown).encode()).decode()
     return (
-        f'<figure><img src="data:image/svg+xml;base64,{data}" alt="The board after move {swing.ply + 1}">'
+        f'<figure><img src="{svg_uri(svg(game, shown))}" alt="The board after move {swing.ply + 1}">'
         f"<figcaption>Game {record.game_id}: after move {swing.ply + 1} the value for the first player went from"
         f" {swing.before:+.2f} to {swing.after:+.2f}; {word}{ending}.</figcaption>"
         f"<p class=moves>{' '.join(moves)}</p></figure>"

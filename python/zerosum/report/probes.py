@@ -15,7 +15,7 @@ from zerosum.network import load_checkpoint
 from zerosum.network.description import require_encoder
 from zerosum.network.evaluators import EvaluatorConfig, NetworkEvaluator, make_evaluator
 from zerosum.play.player import Player
-from zerosum.play.search_tree import Growth, growth
+from zerosum.play.search_tree import SearchStage, search_stages
 from zerosum.replay.records import GameRecord, PlyFlag
 from zerosum.report.run_data import RunData
 
@@ -137,7 +137,7 @@ def _worth(values: NDArray[np.float32], counts: NDArray[np.float64], names: list
     return dict(zip(kept, solution[:-1].tolist(), strict=True))
 
 
-def thinking(run: RunData, game: Rules, *, most_simulations: int = MOST_SIMULATIONS) -> list[Growth]:
+def thinking(run: RunData, game: Rules, *, most_simulations: int = MOST_SIMULATIONS) -> list[SearchStage]:
     """One search of the initial position by the newest checkpoint, seen after 10^2, 10^3, … simulations.
 
     Args:
@@ -153,4 +153,4 @@ def thinking(run: RunData, game: Rules, *, most_simulations: int = MOST_SIMULATI
     evaluator = make_evaluator(checkpoint, EvaluatorConfig(run.config.training.backend), batch_size=16, game=game)
     player = Player(game, evaluator, run.config.search, name=f"step {checkpoint.info.step}")
     counts = [10**power for power in range(2, 7) if 10**power <= most_simulations]
-    return list(growth(player, game.initial_state(), counts))
+    return list(search_stages(player, game.initial_state(), counts))

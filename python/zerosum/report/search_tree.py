@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from html import escape
 
 from zerosum.base.errors import counted
 from zerosum.play.search_tree import TreeNode
+from zerosum.report.drawings import svg_uri
 
 WIDTH, HEIGHT = 92, 84
 """Space of a node, in pixels of the picture."""
@@ -52,7 +52,7 @@ def tree_svg(nodes: Sequence[TreeNode]) -> str:
 
 def tree_image(nodes: Sequence[TreeNode]) -> str:
     """The picture as a data URI."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(tree_svg(nodes).encode()).decode()}"
+    return svg_uri(tree_svg(nodes))
 
 
 def _places(nodes: Sequence[TreeNode]) -> list[tuple[float, int]]:

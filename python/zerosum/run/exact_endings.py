@@ -42,8 +42,8 @@ def ending_positions(
         seed: Key of the draws.
 
     Raises:
-        SettingsError: the game is not chess, a name is no ending, it has not so many positions, or the tables lack a
-        result of one.
+        SettingsError: the game is not chess, a name is not an ending, it has not so many positions, or the tables lack
+        a result of one.
     """
     if game.spec.name != "chess":
         raise SettingsError(f"Syzygy tables are of chess, not of {game.spec.full_name}: probe it without them.")
@@ -53,7 +53,7 @@ def ending_positions(
 
 def _positions(game: Rules, tables: Syzygy, name: str, number: int, seed: int) -> list[tuple[State, Results]]:
     if not re.fullmatch(r"K[QRBNP]*vK[QRBNP]*", name):
-        raise SettingsError(f"{shown(name)} is no ending: write the men of both sides, such as KQvK or KRPvKR.")
+        raise SettingsError(f"{shown(name)} is not an ending: write the men of both sides, such as KQvK or KRPvKR.")
     if len(name) - 1 > tables.max_men:
         raise SettingsError(
             f"{name} has {len(name) - 1} men, and the tables have endings of {tables.max_men} at the most. Name a"
@@ -86,7 +86,9 @@ def _random_state(game: Rules, name: str, rng: random.Random) -> State:
             continue  # kings beside each other, a pawn on the last rank, a king that could be taken
         if game.outcome(state) is None:
             return state
-    raise SettingsError(f"{name} has no position that goes on: by the rules of {game.spec.full_name} it is a draw.")
+    raise SettingsError(
+        f"every position of {name} is a draw by the rules of {game.spec.full_name}: name another ending."
+    )
 
 
 def _results(game: Rules, tables: Syzygy, state: State, name: str) -> Results:

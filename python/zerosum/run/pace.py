@@ -26,7 +26,7 @@ class Pace:
 
     def restore(self, saved: SavedState) -> None:
         """Continue the count of samples at a checkpoint."""
-        # With another number of samples per position, earlier positions leave no steps owed or made in advance.
+        # Earlier positions leave no steps owed or made in advance if the number of samples per position has changed.
         is_same = saved.samples_per_position == self._config.learner.samples_per_position
         owed = self._owed_samples()
         self.num_samples = min(saved.samples, owed) if is_same else 0.0 if saved.is_new else owed

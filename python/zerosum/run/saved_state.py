@@ -1,4 +1,4 @@
-"""What a checkpoint keeps of a run beside the network and the optimiser's state: counts with which the run goes on."""
+"""What a checkpoint keeps of a run beside the network and the optimiser's state: counts that a resumed run needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a training by self-play tells people: where it goes on, a line every few seconds, and its last words."""
+"""What a training by self-play tells people: where it resumes, a line every few seconds, and its last words."""
 
 from __future__ import annotations
 
@@ -115,11 +115,11 @@ class Telling:
 
 
 def going_on(store: GameStore, config: RunConfig, *, step: int, elapsed_s: float) -> str:
-    """Where a run goes on; "" for one without games."""
+    """Where a run resumes; "" for one without games."""
     if not store.num_positions:
         return ""
     under_way = 0 if config.training.deterministic else len(store.running)
     return (
-        f"Going on: {store.num_games:,} games and {store.num_positions:,} positions recorded, {under_way} games under"
+        f"Resuming: {store.num_games:,} games and {store.num_positions:,} positions recorded, {under_way} games under"
         f" way, learner step {step:,}, {elapsed_s / 60:.1f} {minutes_word(config.training)} used."
     )

@@ -31,7 +31,7 @@ def _opened(path: str) -> Syzygy:
     folders = [Path(name).expanduser() for name in path.split(os.pathsep) if name]
     for folder in folders:
         if not folder.is_dir():
-            found = "is no folder" if folder.exists() else "does not exist"
+            found = "is not a folder" if folder.exists() else "does not exist"
             raise SettingsError(
                 f"Syzygy tables: {shown(str(folder))} {found}. Name the folder that has the files .rtbw and .rtbz."
             )
@@ -57,7 +57,8 @@ def describe_syzygy(tables: Syzygy) -> str:
     sentence = f"Syzygy endings: {', '.join(sizes)}."
     if halves:
         named = ", ".join(halves[:NAMED_ENDINGS]) + (" ..." if len(halves) > NAMED_ENDINGS else "")
-        sentence += f" {len(halves)} files are missing ({named}): those endings are searched without them."
+        files, endings = ("file is", "its ending is") if len(halves) == 1 else ("files are", "their endings are")
+        sentence += f" {len(halves)} {files} missing ({named}): {endings} searched without tables."
     return sentence
 
 

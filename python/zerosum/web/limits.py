@@ -36,7 +36,7 @@ class Limits:
 
     @property
     def looking(self) -> Limits:
-        """The longer limits of an analysis that goes on while a visitor looks at a position; the memory is the same."""
+        """The longer limits of an analysis that runs while a visitor looks at a position; the memory is the same."""
         return replace(self, seconds=LOOKS * self.seconds, simulations=LOOKS * self.simulations)
 
     def __post_init__(self) -> None:

@@ -37,7 +37,9 @@ async def runs_openings(visit: Visit, fields: Fields) -> dict[str, Any]:
 
     def found() -> dict[str, Any]:
         directory = library.run_directory(label)
-        return runs.openings(library.game(str(load_config(directory / "config.toml").game)), directory)
+        config = load_config(directory / "config.toml")
+        is_updatable = config.network.kind == "updatable"
+        return runs.openings(library.game(str(config.game)), directory, is_updatable=is_updatable)
 
     return await asyncio.to_thread(found)
 

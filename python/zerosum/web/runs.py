@@ -207,10 +207,11 @@ def one_game(game: Rules, directory: Path, number: int, ply: int) -> dict[str, A
     }
 
 
-def openings(game: Rules, directory: Path) -> dict[str, Any]:
+def openings(game: Rules, directory: Path, *, is_updatable: bool = False) -> dict[str, Any]:
     """The first moves of games that began without random moves, from the run's beginning to its end.
 
     `moves` are the most frequent ones, and each of `points` has the number of games before it and their shares.
+    `is_updatable` as in `block_of`.
     """
     games, counted = directory / "games", []
     with contextlib.suppress(DataError, OSError):
@@ -220,10 +221,11 @@ def openings(game: Rules, directory: Path) -> dict[str, Any]:
         for index in sorted({round(number * last / (OPENING_SHARDS - 1)) for number in range(OPENING_SHARDS)}):
             if 0 <= index <= last:
                 seal = shards[index]
-                counted.append((seal.last_game_id, _first_moves(games / str(seal.shard), game.spec.max_plies)))
+                moves = _first_moves(games / str(seal.shard), game.spec.max_plies, is_updatable)
+                counted.append((seal.last_game_id, moves))
         if newest := _journalled(games / manifest.journal):
-            block = block_of(0, newest, game.spec.max_plies)
-            counted.append((max(record.game_id for record in newest), block.first_moves))
+            moves = block_of(0, newest, game.spec.max_plies, is_updatable=is_updatable).first_moves
+            counted.append((max(record.game_id for record in newest), moves))
     counted = [(number, moves) for number, moves in counted if moves]
     total: Counter[int] = sum((moves for _, moves in counted), start=Counter())
     shown = [action for action, _ in total.most_common(MOST_OPENINGS)]
@@ -237,9 +239,9 @@ def openings(game: Rules, directory: Path) -> dict[str, Any]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _first_moves(shard: Path, max_plies: int) -> Counter[int]:
+def _first_moves(shard: Path, max_plies: int, is_updatable: bool) -> Counter[int]:
     """The first moves of a sealed shard, as the report of a run counts them."""
-    return block_of(0, read_shard(shard), max_plies).first_moves
+    return block_of(0, read_shard(shard), max_plies, is_updatable=is_updatable).first_moves
 
 
 def _journalled(journal: Path) -> list[GameRecord]:

@@ -72,7 +72,7 @@ class Searches:
             state: A position that is not over.
             simulations: Simulations to make; the player's own number if neither limit is given.
             seconds: Seconds to search. The first limit that is reached ends the search.
-            is_looking: Whether it goes on while a visitor looks, up to `Limits.looking`.
+            is_looking: Whether it runs while a visitor looks, up to `Limits.looking`.
             num_lines: Moves that are reported with the best play after them.
             on_report: Gets the results after each slice, in the event loop.
         """

@@ -100,7 +100,7 @@ def test_a_file_without_figures_is_a_sentence(tmp_path: Path, content: str) -> N
 
 
 def test_the_papers_runs_have_the_lengths_that_its_figures_imply() -> None:
-    """By hand: 5,000 actors, 40 ms a move and 9 hours are 4.05 billion moves, 92 for each of 44 million games."""
+    """5,000 actors, 40 ms a move and 9 hours are 4.05 billion moves, 92 for each of 44 million games."""
     runs = {run["game"]: run for run in paper_runs()}
     assert [runs[game]["games"] for game in ("chess", "shogi", "go")] == [44e6, 24e6, 21e6]
     assert [runs[game]["hours"] for game in ("chess", "shogi", "go")] == [9, 12, 34]
