@@ -85,12 +85,11 @@ fn results_follow_from_those_of_the_moves() {
         for action in actions {
             let mut next = state.clone();
             game.play(&mut next, action);
-            let plies = match game.outcome(&next) {
-                Some(outcome) => outcome.result.for_mover(game.player(&state)).0 as i32,
-                None => {
-                    let plies = -i32::from(table.get(&game, &next).unwrap());
-                    plies + plies.signum()
-                }
+            let plies = if let Some(outcome) = game.outcome(&next) {
+                outcome.result.for_mover(game.player(&state)).0 as i32
+            } else {
+                let plies = -i32::from(table.get(&game, &next).unwrap());
+                plies + plies.signum()
             };
             best = best.max(worth(plies));
         }

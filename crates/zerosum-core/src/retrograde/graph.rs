@@ -12,7 +12,7 @@ use crate::game::{Action, Game};
 /// Bytes of a position, with what its lists and the hash table keep free or copy as they grow.
 const BYTES_PER_POSITION: u64 = 100;
 /// Bytes of a move, from a position and back to it.
-const BYTES_PER_MOVE: u64 = 12;
+const BYTES_PER_MOVE: u64 = 8;
 /// Largest number of plies of a result.
 const MAX_PLIES: u16 = i16::MAX as u16;
 /// Positions between two looks for an interrupt.

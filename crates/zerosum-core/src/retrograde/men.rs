@@ -181,13 +181,13 @@ impl Ending {
         if first == second { vec![kinds(first, second)] } else { vec![kinds(first, second), kinds(second, first)] }
     }
 
-    /// Ways to place the men up to symmetry, of which a few are illegal.
+    /// The most positions up to symmetry: ways to place the men.
     pub fn num_positions(&self, board: (usize, usize)) -> u64 {
         let (num_squares, num_kings) = ((board.0 * board.1) as u64, self.king_squares(board).len() as u64);
         let ways = |kinds: &Vec<u8>| {
             (1..kinds.len()).fold(num_kings, |ways, index| {
                 let free = num_squares - if kinds[index] >> 1 == PAWN { 2 * board.1 as u64 } else { index as u64 };
-                let num_alike = kinds[..=index].iter().filter(|kind| **kind == kinds[index]).count();
+                let num_alike = kinds[..=index].iter().rev().take_while(|kind| **kind == kinds[index]).count();
                 ways * free / num_alike as u64
             })
         };
@@ -211,9 +211,9 @@ impl Ending {
     pub fn positions(&self, board: (usize, usize), step: u64) -> impl Iterator<Item = (String, u64)> {
         let (rows, columns) = board;
         let (num_squares, kings) = ((rows * columns) as u64, self.king_squares(board));
-        let variants = self.kinds_to_move();
-        let num_placed = variants[0].len() as u32 - 1;
-        let num_ways = variants.len() as u64 * kings.len() as u64 * num_squares.pow(num_placed);
+        let turns = self.kinds_to_move();
+        let num_placed = turns[0].len() as u32 - 1;
+        let num_ways = turns.len() as u64 * kings.len() as u64 * num_squares.pow(num_placed);
         (0..num_ways.div_ceil(step)).filter_map(move |number| {
             let mut rest = number * step;
             let mut next = |of: u64| {
@@ -221,10 +221,10 @@ impl Ending {
                 rest /= of;
                 digit as usize
             };
-            let kinds = &variants[next(variants.len() as u64)];
+            let codes = &turns[next(turns.len() as u64)];
             let mut places = [NO_MAN; MAX_MEN];
-            places[0] = u16::from(kinds[0]) << 6 | kings[next(kings.len() as u64)] as u16;
-            for (index, kind) in kinds.iter().enumerate().skip(1) {
+            places[0] = u16::from(codes[0]) << 6 | kings[next(kings.len() as u64)] as u16;
+            for (index, kind) in codes.iter().enumerate().skip(1) {
                 places[index] = u16::from(*kind) << 6 | next(num_squares) as u16;
             }
             let men = Men { places, en_passant: None };

@@ -18,8 +18,8 @@ pub use men::{MAX_MEN, Men};
 
 /// Bytes of an entry while tables are put together.
 const BYTES_PER_ENTRY: u64 = 26;
-/// Positions of an ending from which the number of moves is estimated.
-const SAMPLE: usize = 300;
+/// Ways to place the men of an ending from which the numbers of its positions and moves are estimated.
+const SAMPLE: u64 = 2000;
 
 /// How a table knows positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,8 @@ impl ResultTable {
     }
 
     fn of_entries(kind: Keys, mut entries: Vec<(u64, i16)>) -> Self {
-        entries.sort(); // sorted runs are merged
+        #[expect(clippy::stable_sort_primitive, reason = "it merges sorted runs")]
+        entries.sort();
         let (keys, plies) = entries.into_iter().unzip();
         Self { kind, keys, plies }
     }
@@ -194,17 +195,17 @@ fn require_memory<G: Game>(game: &G, endings: &[Ending], names: &[String], max_b
     let board = game.spec().board_shape();
     let (mut most, mut total) = (0, 0);
     for ending in endings {
-        let num_positions = ending.num_positions(board);
-        let step = (num_positions / SAMPLE as u64 / 4) | 1;
+        let step = (ending.num_positions(board) / SAMPLE) | 1;
         let (mut num_moves, mut number, mut actions): (_, _, Vec<Action>) = (0, 0, Vec::new());
-        for state in ending.positions(board, step).filter_map(|(text, _)| open_position(game, &text)).take(SAMPLE) {
+        for state in ending.positions(board, step).filter_map(|(text, _)| open_position(game, &text)) {
             actions.clear();
             game.legal_actions(&state, &mut actions);
             num_moves += actions.len() as u64;
             number += 1;
         }
-        most = most.max(graph::num_bytes(num_positions, num_positions * num_moves / number.max(1)));
-        total += num_positions;
+        // A sample errs by a few per cent.
+        most = most.max(graph::num_bytes(number * step, num_moves * step) * 11 / 10);
+        total += number * step;
     }
     let bytes = most + total * BYTES_PER_ENTRY;
     if bytes <= max_bytes {
