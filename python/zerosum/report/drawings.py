@@ -148,7 +148,8 @@ def mean_band(each: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
     return mean - half, mean, mean + half
 
 
-def _axis_name(runs: Sequence[RunData], mark: str) -> str:
+def axis_name(runs: Sequence[RunData], mark: str) -> str:
+    """The name of the axis of a mark."""
     return {"step": "learner steps", "games": "games", "minutes": runs[0].unit}[mark]
 
 
@@ -163,7 +164,7 @@ def strength_picture(runs: Sequence[RunData]) -> Picture | None:
         for name, elo in anchors.items():
             axes.axhline(elo, color="#888888", linewidth=0.8, linestyle=":")
             axes.annotate(name, (1, elo), xycoords=axes.get_yaxis_transform(), ha="right", va="bottom", fontsize=7)
-        axes.set(xlabel=_axis_name(runs, mark), ylabel="Elo")
+        axes.set(xlabel=axis_name(runs, mark), ylabel="Elo")
     if len(runs) > 1:
         all_axes[0].legend(fontsize=7)
     return picture(
