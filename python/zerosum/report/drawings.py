@@ -29,6 +29,10 @@ GRID = 60
 """Points of the mean curve over seeds."""
 
 
+MOST_TICKS = 6
+"""Most intervals between the numbers of a horizontal axis, which have six digits in long runs."""
+
+
 @dataclass(frozen=True)
 class Picture:
     """An image of a page."""
@@ -55,6 +59,8 @@ def figure(num_axes: int, *, height: float = 3.1, width: float | None = None) ->
     with rc_context({**style, "font.size": 9, "axes.titlesize": 10}):
         drawn = Figure(figsize=((width or (4.0 if num_axes > 1 else 5.2)) * num_axes, height), layout="constrained")
         axes = drawn.subplots(1, num_axes, squeeze=False)[0]
+        for one in axes:
+            one.locator_params(axis="x", nbins=MOST_TICKS)
     return drawn, list(axes)
 
 
