@@ -19,7 +19,7 @@ from games_for_tests import DoubleMove
 from runs_for_tests import train_a_little
 from zerosum import _core
 from zerosum.arena import PlayedGame
-from zerosum.arena.ladder.checkpoints import CheckpointName, _checkpoints_of, passings
+from zerosum.arena.ladder.checkpoints import CheckpointName, passings
 from zerosum.arena.ladder.command import _identity, place
 from zerosum.arena.ladder.placement import LadderSettings, Placement, PlayFn, ladder_ratings
 from zerosum.arena.ladder.results import PlayedPair, Results, read_pairs
@@ -30,6 +30,7 @@ from zerosum.contest.sprt import Tally
 from zerosum.games import adopt, make
 from zerosum.play.engines.opponents import OPPONENTS
 from zerosum.play.entries import Entry, enter
+from zerosum.play.runs import spread_checkpoints
 
 TICTACTOE = make("tictactoe")
 
@@ -416,14 +417,12 @@ def test_checkpoints_meet_opponents_and_one_another(run: Path, zero: Command) ->
 
 
 def test_checkpoints_are_spread_from_the_first_to_the_last(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").touch()
     (tmp_path / "checkpoints").mkdir()
     for step in range(0, 110, 10):
         (tmp_path / "checkpoints" / f"step-{step:08d}.json").touch()
 
     def steps(count: int) -> list[int]:
-        _, found = _checkpoints_of(Entry(str(tmp_path)), count)
-        return [int(path.stem.removeprefix("step-")) for path in found]
+        return [int(path.stem.removeprefix("step-")) for path in spread_checkpoints(tmp_path, count)]
 
     assert (steps(2), steps(3), steps(6)) == ([0, 100], [0, 50, 100], list(range(0, 110, 20)))
     assert steps(11) == steps(50) == list(range(0, 110, 10))

@@ -15,17 +15,16 @@ from pathlib import Path
 from zerosum.arena.ladder.command import Write, habits, placement_among, play_out, player_of
 from zerosum.arena.ladder.placement import LadderSettings, Placement
 from zerosum.base.errors import SettingsError, counted, shown
-from zerosum.base.files import require_own_files
 from zerosum.contest.elo import MOST_ELO_ERROR, Rating
 from zerosum.contest.ratings import Ratings
 from zerosum.games import Rules, make
-from zerosum.network.checkpoint import list_checkpoints, read_info
 from zerosum.play.contestant import RANDOM, Contestant
 from zerosum.play.entries import Entry
+from zerosum.play.runs import network_at, spread_checkpoints
 
 FILE = "ladder.jsonl"
 """The file of results in a run's directory."""
-_NAME = re.compile(r"step (\d+)(.*)", re.DOTALL)
+_NAME = re.compile(r"step (\d{1,12})(.*)", re.ASCII | re.DOTALL)
 
 
 @dataclass(frozen=True, order=True)
@@ -146,14 +145,12 @@ def _checkpoints_of(entry: Entry, count: int) -> tuple[Path, list[Path]]:
         )
     if entry.name:
         raise SettingsError(f"name={entry.name}: with --checkpoints each has the name of its step. Leave it out.")
-    require_own_files(run)
-    found = list_checkpoints(run / "checkpoints")
+    found = spread_checkpoints(run, count)
     if len(found) < 2:
         raise SettingsError(
             f"--checkpoints {count} needs two checkpoints or more, and {run} has {counted(len(found), 'checkpoint')}."
         )
-    count = min(count, len(found))
-    return run, [found[round(number * (len(found) - 1) / (count - 1))] for number in range(count)]
+    return run, found
 
 
 def _player(entry: Entry, path: Path, game: Rules, settings: LadderSettings, *, say: Write) -> tuple[str, Contestant]:
@@ -162,7 +159,7 @@ def _player(entry: Entry, path: Path, game: Rules, settings: LadderSettings, *, 
     own = replace(entry, word=f"{path}{number}")
     player = player_of(own, game, settings, say=say)
     limit = ", ".join([player.name.removeprefix(str(path)), *habits(entry)])
-    return str(CheckpointName(read_info(path).step, limit)), player
+    return str(CheckpointName(network_at(path).step, limit)), player
 
 
 def _table(placement: Placement, checkpoints: Sequence[str], *, is_json: bool) -> Iterator[str]:
