@@ -101,12 +101,18 @@ def test() -> None:
             "Rust tests": ["cargo", "test", "--locked", "--workspace"],
             "Rust module's types": [*python, "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "zerosum._core"],
             # A file's tests run in one process, because they share what they train; conftest.py orders the files.
+            # One process more than cores: some tests wait for programs, clusters or a browser.
             "Python tests": [
-                *(*python, "pytest", "--numprocesses=auto", "--maxprocesses=8"),
+                *(*python, "pytest", f"--numprocesses={min(num_cores() + 1, 8)}"),
                 *("--dist=loadfile", "--no-loadscope-reorder"),
             ],
         }
     )
+
+
+def num_cores() -> int:
+    """Number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def static_checks() -> dict[str, list[str]]:

@@ -386,8 +386,8 @@ def test_two_checkpoints_are_pitted_against_each_other(visit: Open) -> None:
     page.get_by_label("Finished games").get_by_role("link").first.click()
     page.wait_for_url(re.compile("analyse"))
     page.locator(".board").first.wait_for()
-    page = visit("#/match?game=tictactoe", size=PHONE)
-    page.get_by_label("Simulations of the first player").select_option("800")  # it must not end before it is stopped
+    page = visit("#/match?game=connect4", size=PHONE)
+    page.get_by_label("Simulations of the first player").select_option("200")  # it must not end before it is stopped
     page.get_by_label("Length").select_option("200")
     page.get_by_role("button", name="Begin").click()
     page.get_by_label("Finished games").get_by_role("link").nth(1).wait_for()

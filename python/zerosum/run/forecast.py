@@ -22,7 +22,7 @@ from zerosum.run.config import RunConfig
 from zerosum.run.workers import evaluations_per_ply, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay.calibration import Busy, evaluating
 
-_SECONDS = 0.5
+_SECONDS = 0.1
 _SAMPLES = 32
 
 
@@ -83,7 +83,7 @@ def evaluations_per_position(config: RunConfig) -> float:
 def measure(
     config: RunConfig, game: Rules, checkpoint: Checkpoint, evaluator: Evaluator, *, num_games: int
 ) -> Forecast:
-    """Measure for some seconds. A budget in minutes is taken as one of 1,000 steps.
+    """Measure for a moment. A budget in minutes is taken as one of 1,000 steps.
 
     Args:
         config: The run's settings.
