@@ -49,6 +49,8 @@ def _match(result: SuiteResult) -> Iterator[str]:
     match, here = result.match, result.played.result
     yield f"<h2>{escape(match.title)}</h2>"
     yield f"<p class=soft>{escape(here.first)} against {escape(here.second)}, {counted(len(here.games), 'game')}</p>"
+    if result.speed_words:
+        yield f"<p class=soft>{escape(result.speed_words)}</p>"
     paper = None if match.tally is None else _shares(match.tally)
     yield from _bars("all games", here.tally(), paper)
     for player, (side, shares) in enumerate((("first", match.as_first), ("second", match.as_second))):

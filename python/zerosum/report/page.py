@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TypeVar
 
-from zerosum.base.errors import DataError, ZerosumError, counted, printable
+from zerosum.base.errors import DataError, ZerosumError, printable
 from zerosum.base.files import replace_durably
 from zerosum.games import Rules, make
 from zerosum.games.picture import svg
@@ -24,23 +24,16 @@ from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
 from zerosum.report.probes import MOST_SIMULATIONS, probe, thinking
 from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
 from zerosum.report.search_tree import tree_image
-from zerosum.run.config_words import budget_words
+from zerosum.report.work import work_table
 from zerosum.run.given_game import recorded_game
 from zerosum.run.held_out import HeldOut
 from zerosum.run.solved import published_mistakes
-from zerosum.run.strength import player_name
 
 MOST_RUNS = 12
 """Most runs of a page."""
 MOST_OPENING_ROWS = 5
 
 Made = TypeVar("Made")
-
-PAPER = {
-    "games": {"chess": 44e6, "shogi": 24e6, "go": 140e6},
-    "step": {"chess": 700e3, "shogi": 700e3, "go": 700e3},
-}
-"""AlphaZero's games of self-play and learner steps, from Science 362 (2018), table S3."""
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #22262b; --soft: #5d6570; --rule: #d9dde2; --back: #fdfdfc; --card: #f4f5f3;
@@ -162,7 +155,7 @@ class Page:
             for complaint in run.complaints:
                 yield f'<div class="finding warning"><b>{WORDS["warning"]}</b>{_text(complaint)}</div>'
         yield "<h2>Work so far</h2>"
-        yield _figures_table(runs)
+        yield _table(*work_table(runs), numbers=True)
         if len(runs) > 1:
             yield from self._differences()
         yield "<h2>Curves</h2>"
@@ -341,54 +334,6 @@ _HELD_OUT_ROWS: tuple[tuple[str, Callable[[HeldOut], tuple[str, str]]], ...] = (
     ("positions", lambda line: (f"{line.positions:,}", "")),
     ("games", lambda line: (f"{line.games:,}", "")),
 )
-
-
-def _figures_table(runs: Sequence[RunData]) -> str:
-    """The work of each run, beside the paper's figures for its games."""
-    rows: list[list[str]] = []
-
-    def row(name: str, of: Callable[[RunData], str], paper: str = "") -> None:
-        values = [of(run) for run in runs]
-        if any(values):
-            rows.append([name, *values, paper])
-
-    game = runs[0].config.game.base.rstrip("0123456789")
-    paper = {name: f"{of[game]:,.0f}" for name, of in PAPER.items() if game in of}
-
-    def last(name: str) -> Callable[[RunData], str]:
-        return lambda run: f"{getattr(run.rows[-1], name):,.0f}" if run.rows else ""
-
-    row("budget", lambda run: budget_words(run.config.training))
-    row("used", lambda run: f"{run.rows[-1].minutes:,.1f} {run.unit}" if run.rows else "")
-    row("network", _network_words)
-    row("learner steps", last("step"), paper.get("step", ""))
-    row("batch", lambda run: f"{run.config.learner.batch_size:,}", "4,096" if paper else "")
-    row("games", last("games"), paper.get("games", ""))
-    row("positions", last("positions"))
-    row("simulations per move", lambda run: f"{run.config.search.num_simulations:,}", "800" if paper else "")
-    row("evaluations", lambda run: f"{run.rows[-1].evaluations:,}" if run.rows and run.rows[-1].evaluations else "")
-    row("evaluations per second", _speed)
-    row("Elo of the newest rated checkpoint", _newest_elo)
-    row("checkpoints", lambda run: str(len(run.checkpoints)))
-    head = ["", *(run.name for run in runs), "AlphaZero, table S3" if paper else ""]
-    return _table(head if paper else head[:-1], rows if paper else [cells[:-1] for cells in rows], numbers=True)
-
-
-def _network_words(run: RunData) -> str:
-    network = run.config.network
-    if network.kind == "updatable":
-        return f"updatable, 2 × {network.updatable_units}"
-    return f"{counted(network.num_blocks, 'block')} × {counted(network.num_filters, 'filter')}"
-
-
-def _newest_elo(run: RunData) -> str:
-    steps = run.strength.rated_steps
-    return f"{run.strength.ratings[player_name(steps[-1])]} (step {steps[-1]:,})" if steps else ""
-
-
-def _speed(run: RunData) -> str:
-    rates = [row.evaluations_per_second for row in run.rows if row.evaluations_per_second > 0]
-    return f"{sum(rates) / len(rates):,.0f}" if rates else ""
 
 
 def _swing_card(game: Rules, swing: Swing) -> str:
