@@ -132,6 +132,21 @@ def test_the_page_has_bars_by_side_and_the_papers(results: list[SuiteResult]) ->
     )
 
 
+def test_the_page_has_the_games_of_the_papers_rules(results: list[SuiteResult]) -> None:
+    """The cheat loses before it moves: one game for each side, both openings different."""
+    text = suite_page(results[:1], title="Suite")
+    assert "<summary>2 of 2 games: one for each opening of 15 moves, and all losses</summary>" in text
+    (rows,) = re.findall(r"<details>.*</details>", text)
+    assert re.findall(r"<td>(\d)</td><td>(\w+)</td><td>([^<]*)</td>", rows) == [
+        ("1", "first", "won, illegal move"),
+        ("2", "second", "won, illegal move"),
+    ]
+    first, second = results[0].played.result.games
+    lost = replace(results[0].played.result, games=(first, replace(first, index=1, result=1.0)))
+    again = replace(results[0], played=replace(results[0].played, results=(lost,)))
+    assert "<summary>1 of 2 games" in suite_page([again], title="Suite") and second.actions != first.actions
+
+
 def test_an_alpha_beta_search_plays_in_alphazeros_place() -> None:
     """It has no rule of time of the paper, and no visits to draw moves by."""
     (*_, last), said = played(time_scale=0.0001, player="bundled/chess-alphabeta")

@@ -69,6 +69,7 @@ class SuiteResult:
     """The result of a match of the suite, beside the paper's."""
 
     match: PaperMatch
+    game: Rules
     played: SessionResult
     nodes: float
     """Mean number of simulations of our moves, or of positions of an alpha-beta search; NaN if none is told."""
@@ -155,7 +156,7 @@ def play_suite(
         if match.time_divisor == 1:
             whole_nodes.setdefault(match.game, nodes)
         whole = whole_nodes.get(match.game, math.nan) if match.time_divisor > 1 else math.nan
-        yield SuiteResult(match, played, nodes, whole, speeds(plan.game, played.result.games))
+        yield SuiteResult(match, plan.game, played, nodes, whole, speeds(plan.game, played.result.games))
         if played.is_interrupted:
             return
 

@@ -10,17 +10,16 @@ from typing import TypeVar
 
 from zerosum.base.errors import DataError, ZerosumError, printable
 from zerosum.base.files import replace_durably
+from zerosum.contest.turning_points import LASTING_PLIES
 from zerosum.games import Rules, make
-from zerosum.games.picture import svg
-from zerosum.games.playthrough import Playthrough
-from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.play.search_tree import SearchStage
 from zerosum.replay.records import GameRecord
 from zerosum.report import drawings
 from zerosum.report.among_others import among_others, among_others_picture
-from zerosum.report.drawings import Picture, svg_uri
+from zerosum.report.drawings import Picture
 from zerosum.report.findings import Finding, findings
-from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
+from zerosum.report.game_statistics import GameBlock, block_of
+from zerosum.report.notable_games import sacrifice_card, sacrifices, swing_card, swings
 from zerosum.report.probes import MOST_SIMULATIONS, probe, thinking
 from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
 from zerosum.report.search_tree import tree_image
@@ -249,12 +248,30 @@ class Page:
         ):
             yield from _figure(drawn)
         if game is not None:
-            found = swings(self._records[number], game)
-            cards = self._try(lambda: [_swing_card(game, swing) for swing in found], f"the games of {run.name}")
-            if cards:
-                yield "<h3>Games with sharp changes of the value</h3>"
-                yield "<p class=soft>The newest games with the sharpest change of the value between two moves.</p>"
-                yield f"<div class=games>{''.join(cards)}</div>"
+            yield from self._try(functools.partial(self._notable, number, game), f"the games of {run.name}") or []
+
+    def _notable(self, number: int, game: Rules) -> list[str]:
+        """The newest games that are drawn, with their titles."""
+        records = self._records[number]
+        is_updatable = self._runs[number].config.network.kind == "updatable"
+        parts = (
+            (
+                "Games with sharp changes of the value",
+                "The newest games with the sharpest change of the value between two moves.",
+                [swing_card(game, swing) for swing in swings(records, game, is_updatable=is_updatable)],
+            ),
+            (
+                "Sacrifices",
+                f"The newest games in which a player is furthest behind in material for {LASTING_PLIES} moves in a row"
+                " while the search values its position above 0.",
+                [sacrifice_card(game, *found) for found in sacrifices(records, game, is_updatable=is_updatable)],
+            ),
+        )
+        return [
+            f"<h3>{title}</h3><p class=soft>{words}</p><div class=games>{''.join(cards)}</div>"
+            for title, words, cards in parts
+            if cards
+        ]
 
     def _about_network(self, number: int, run: RunData) -> Iterator[str]:
         game = self._games[number]
@@ -334,22 +351,6 @@ _HELD_OUT_ROWS: tuple[tuple[str, Callable[[HeldOut], tuple[str, str]]], ...] = (
     ("positions", lambda line: (f"{line.positions:,}", "")),
     ("games", lambda line: (f"{line.games:,}", "")),
 )
-
-
-def _swing_card(game: Rules, swing: Swing) -> str:
-    """A game with its board after the move that changed the value."""
-    record = swing.record
-    so_far = Playthrough.of(game, record.start, record.plies["action"].tolist())
-    moves = [_text(text) for text in so_far.texts]
-    moves[swing.ply], shown = f"<b>{moves[swing.ply]}</b>", so_far.states[swing.ply + 1]
-    word = "drawn" if record.outcome == 0 else "the first player won" if record.outcome > 0 else "the second player won"
-    ending = "" if record.ending in ("", ENDING_OF_PYTHON_GAMES) else f" ({_text(record.ending)})"
-    return (
-        f'<figure><img src="{svg_uri(svg(game, shown))}" alt="The board after move {swing.ply + 1}">'
-        f"<figcaption>Game {record.game_id}: after move {swing.ply + 1} the value for the first player went from"
-        f" {swing.before:+.2f} to {swing.after:+.2f}; {word}{ending}.</figcaption>"
-        f"<p class=moves>{' '.join(moves)}</p></figure>"
-    )
 
 
 def _figure(drawn: Picture | None) -> Iterator[str]:
