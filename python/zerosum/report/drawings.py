@@ -29,6 +29,10 @@ GRID = 60
 """Points of the mean curve over seeds."""
 
 
+MOST_TICKS = 6
+"""Most intervals between the numbers of a horizontal axis, which have six digits in long runs."""
+
+
 @dataclass(frozen=True)
 class Picture:
     """An image of a page."""
@@ -55,6 +59,8 @@ def figure(num_axes: int, *, height: float = 3.1, width: float | None = None) ->
     with rc_context({**style, "font.size": 9, "axes.titlesize": 10}):
         drawn = Figure(figsize=((width or (4.0 if num_axes > 1 else 5.2)) * num_axes, height), layout="constrained")
         axes = drawn.subplots(1, num_axes, squeeze=False)[0]
+        for one in axes:
+            one.locator_params(axis="x", nbins=MOST_TICKS)
     return drawn, list(axes)
 
 
@@ -148,7 +154,8 @@ def mean_band(each: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
     return mean - half, mean, mean + half
 
 
-def _axis_name(runs: Sequence[RunData], mark: str) -> str:
+def axis_name(runs: Sequence[RunData], mark: str) -> str:
+    """The name of the axis of a mark."""
     return {"step": "learner steps", "games": "games", "minutes": runs[0].unit}[mark]
 
 
@@ -163,7 +170,7 @@ def strength_picture(runs: Sequence[RunData]) -> Picture | None:
         for name, elo in anchors.items():
             axes.axhline(elo, color="#888888", linewidth=0.8, linestyle=":")
             axes.annotate(name, (1, elo), xycoords=axes.get_yaxis_transform(), ha="right", va="bottom", fontsize=7)
-        axes.set(xlabel=_axis_name(runs, mark), ylabel="Elo")
+        axes.set(xlabel=axis_name(runs, mark), ylabel="Elo")
     if len(runs) > 1:
         all_axes[0].legend(fontsize=7)
     return picture(

@@ -17,6 +17,7 @@ from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.play.search_tree import SearchStage
 from zerosum.replay.records import GameRecord
 from zerosum.report import drawings
+from zerosum.report.among_others import among_others, among_others_picture
 from zerosum.report.drawings import Picture, svg_uri
 from zerosum.report.findings import Finding, findings
 from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
@@ -171,8 +172,9 @@ class Page:
                 " of the mean (Student's)."
             )
             yield f"<p class=soft>{words}</p>"
+        yield from _figure(drawings.strength_picture(runs))
+        yield from self._among_others()
         for drawn in (
-            drawings.strength_picture(runs),
             drawings.loss_picture(runs),
             drawings.held_out_picture(runs),
             drawings.mistakes_picture(runs),
@@ -195,6 +197,32 @@ class Page:
             return
         yield "<h3>Settings that differ</h3>"
         yield _table(["setting", *(run.name for run in self._runs)], [[name, *values] for name, values in found])
+
+    def _among_others(self) -> Iterator[str]:
+        """The checkpoints among other players, for each game."""
+        by_game: dict[str, list[int]] = {}
+        for number, game in enumerate(self._games):
+            if game is not None:
+                by_game.setdefault(game.spec.full_name, []).append(number)
+        for name, numbers in by_game.items():
+            game, runs = self._games[numbers[0]], [self._runs[number] for number in numbers]
+            assert game is not None
+            found = self._try(functools.partial(among_others, runs, game), f"the ladder of {name}")
+            if found is None:
+                continue
+            yield from _figure(among_others_picture(found))
+            for number, run in enumerate(found.runs):
+                of = "" if len(self._runs) == 1 else f" by {run.name}"
+                yield f"<h3>When opponents were passed{_text(of)}</h3>"
+                head = [
+                    "opponent",
+                    "Elo",
+                    "passed at step",
+                    f"after {run.unit}",
+                    "after games",
+                    "shown at 95 % at step",
+                ]
+                yield _table(head, list(found.rows(number)), numbers=True)
 
     def _tables(self) -> Iterator[str]:
         for run in self._runs:
