@@ -31,7 +31,7 @@ from zerosum.run.metrics import read_metrics
 from zerosum.run.strength import Strength, player_name
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "networks.md"
-CARDS = "## The networks\n\n", "\n## Going on from a network\n"
+CARDS = "## The networks\n\n", "\n## Starting from a network\n"
 """What stands before and after the part of the page with the cards."""
 MOST_COLUMNS = 110
 """Longest line of a command on the page, unless one word is longer."""

@@ -18,6 +18,7 @@ from zerosum.games import make
 from zerosum.network import Checkpoint, load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, save_network
 from zerosum.play import bundled
+from zerosum.play.bundled import NetworkCard
 from zerosum.play.choice import choose_player, describe_network, open_player
 from zerosum.play.own_contestants import existing_run
 from zerosum.play.player import load_player
@@ -54,8 +55,9 @@ def test_weights_in_float16_are_read_as_float32(tmp_path: Path) -> None:
 def test_a_network_of_the_package_is_whole_and_small_and_has_a_card(name: str) -> None:
     directory = PACKAGED / name
     player = load_player(directory)
-    usual = PACKAGED / name.removesuffix("-alphabeta")  # of two networks for a game, the one for the tree search
-    assert player.step > 0 and bundled.bundled_network(player.game) == usual
+    others = [other for other in NAMES if other.removesuffix("-alphabeta") == name.removesuffix("-alphabeta")]
+    strongest = max(others, key=lambda other: bundled.read_card(PACKAGED / other).elo)
+    assert player.step > 0 and bundled.bundled_network(player.game) == PACKAGED / strongest
     assert checkpoint_path(directory / "checkpoints", player.step).with_suffix(".safetensors").stat().st_size <= 4e6
     card = bundled.read_card(directory)
     for field in fields(card):
@@ -64,6 +66,21 @@ def test_a_network_of_the_package_is_whole_and_small_and_has_a_card(name: str) -
     assert ("--from-records" in card.command) != bool(card.evaluations_per_second), "it has no games or self-play"
     assert bool(card.earlier) == any(word in card.command for word in ("--from-records", "--from-network"))
     assert sorted(file.name for file in directory.iterdir()) == ["card.toml", "checkpoints", "config.toml"]
+
+
+@pytest.mark.parametrize(
+    ("rating", "elo"), [("Elo +2222 ± 232", 2222), ("Elo −30 ± 9", -30), ("90 of 100 points", 0), ("", 0)]
+)
+def test_the_strongest_is_found_by_its_card(rating: str, elo: int) -> None:
+    assert NetworkCard("", "", "", (), 0, rating, "").elo == elo
+
+
+@pytest.mark.usefixtures("packaged")
+@pytest.mark.parametrize("name", ["chess", "shogi"])
+def test_chess_and_shogi_are_played_by_what_learned_from_the_rules_alone(name: str, tmp_path: Path) -> None:
+    chosen = choose_player(make(name), runs=tmp_path)
+    assert chosen.player.is_alpha_beta and f"the network {name}-alphabeta that comes with" in chosen.sentence
+    assert not bundled.read_card(PACKAGED / f"{name}-alphabeta").earlier, "no games of others"
 
 
 @pytest.mark.usefixtures("packaged")

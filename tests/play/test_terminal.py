@@ -11,11 +11,12 @@ from typing import Literal
 import pytest
 
 import games_for_tests
+from updatable_for_tests import random_updatable, saved
 from zerosum.games import Rules, adopt, make, parse_action, state_after
 from zerosum.network.evaluators import UniformEvaluator
 from zerosum.notation import read_games
 from zerosum.play.game_file import suffixes
-from zerosum.play.player import Player
+from zerosum.play.player import Player, load_player
 from zerosum.play.terminal import COMMANDS, play_in_terminal
 from zerosum.search import SearchConfig
 
@@ -357,3 +358,14 @@ def test_help_names_a_notation_that_the_game_has(game: str, said: str, not_said:
     shown = converse(make(game), ["help", "quit"], human_side="both")
     line = shown[shown.index("  notation ") :].partition("\n")[0] + "\n"
     assert said in line and not_said not in line
+
+
+def test_hints_of_an_alpha_beta_search_are_its_lines(tmp_path: Path) -> None:
+    """It has no visits and no policy of other moves."""
+    place = saved(random_updatable(make("minichess(history=1)")), tmp_path)
+    shown, lines = list[str](), iter(["hint", "strength much", "strength 50"])
+    play_in_terminal(load_player(place, num_simulations=300), read=lambda _: next(lines, "quit"), write=shown.append)
+    hint, refused, taken = shown[2:5]
+    assert [row.split()[0] for row in hint.splitlines()[:1]] == ["win"] and len(hint.splitlines()) == 5
+    assert re.search(r"for the player to move, \d+ positions, \d+ pl(y|ies) deep in", hint)
+    assert "is not a number of positions" in refused and taken == "The computer searches 50 positions a move."

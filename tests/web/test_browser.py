@@ -253,7 +253,7 @@ def test_a_pgn_is_analysed(visit: Open) -> None:
     says(page, "<b>Ann</b> – Bob")
     shown = page.get_by_label("Show").locator("option").all_inner_texts()
     assert shown == ["best lines", "policy as heat", "visits as heat"], "chess has no territory"
-    page.get_by_label("Simulations a position").select_option("50")
+    page.get_by_label("Search of a position").select_option("50")
     page.get_by_role("button", name="Review the game").click()
     page.locator(".summary table").wait_for()
     assert page.locator(".course path").count() == 2
@@ -324,7 +324,7 @@ def test_a_record_of_shogi_is_uploaded(visit: Open, tmp_path: Path, name: str, e
     says(page, {"game.kif": "羽生 – 森内", "game.csa": "Habu – Moriuchi"}[name])
     assert history(page, 2) == ["7g7f", "3c3d"]
     page.locator(".arrow").first.wait_for(state="attached")  # a vertical line has no width
-    page.get_by_label("Simulations a position").select_option("50")
+    page.get_by_label("Search of a position").select_option("50")
     page.get_by_role("button", name="Review the game").click()
     format = name.rpartition(".")[2].upper()
     with page.expect_download() as saved:
@@ -471,7 +471,7 @@ def test_pictures_of_the_documentation(visit: Open) -> None:
     page = visit(
         "#/analyse?game=chess&moves=e2e4+e7e5+d1h5+b8c6+f1c4+g8f6+h5f7&ply=5", size={"width": 1000, "height": 700}
     )
-    page.get_by_label("Simulations a position").select_option("50")
+    page.get_by_label("Search of a position").select_option("50")
     page.get_by_role("button", name="Review the game").click()
     page.locator(".summary table").wait_for()
     page.evaluate("scrollTo(0, 0)")

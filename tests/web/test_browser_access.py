@@ -64,7 +64,7 @@ def test_axe_finds_nothing_serious_in_what_opens_later(visit: Open) -> None:
     assert violations(page) == []
     page = visit("#/analyse?game=chess&moves=e2e4+e7e5+d1h5+b8c6+f1c4+g8f6+h5f7", script=NO_ENGINE)
     says(page, "to move")
-    page.get_by_label("Simulations a position").select_option("50")
+    page.get_by_label("Search of a position").select_option("50")
     page.get_by_role("button", name="Review the game").click()
     page.locator(".summary table").wait_for()
     assert violations(page) == []

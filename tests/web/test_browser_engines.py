@@ -24,7 +24,7 @@ def networks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def reviewed(page: Any, simulations: str = "50") -> None:
     says(page, "to move")
-    page.get_by_label("Simulations a position").select_option(simulations)
+    page.get_by_label("Search of a position").select_option(simulations)
     page.get_by_role("button", name="Review the game").click()
     page.locator(".summary table").wait_for(timeout=90_000)
 

@@ -58,7 +58,7 @@ def test_a_reload_keeps_names_headers_comments_branch_and_review(visit: Open) ->
     page = visit("#/analyse?game=chess", script=NO_ENGINE)
     paste(page, ANNOTATED)
     says(page, "Ann – Bob")
-    page.get_by_label("Simulations a position").select_option("50")
+    page.get_by_label("Search of a position").select_option("50")
     page.get_by_role("button", name="Review the game").click()
     page.locator(".summary table").wait_for()
     page.get_by_role("button", name="Variation: c3").click()

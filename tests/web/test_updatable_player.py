@@ -9,6 +9,7 @@ import pytest
 
 from updatable_for_tests import train_updatable
 from web_for_tests import Page, with_page
+from zerosum.play.runs import NETWORKS
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.server import new_house
@@ -33,3 +34,36 @@ def test_the_run_is_an_opponent_and_a_judge(house: House) -> None:
         assert "error" not in hint, hint
 
     with_page(house, work)
+
+
+def test_the_page_knows_what_its_numbers_mean(house: House) -> None:
+    async def work(page: Page) -> None:
+        answer = (await page.ask("games.opponents", game="minichess"))["result"]
+        assert {one["kind"] for one in answer["opponents"]} == {"small network", "search", "depth", "random"}
+        await page.ask("study.open", game="minichess", moves="")
+        await page.ask("study.look", on=True, lines=2)
+        found = await page.event("look")
+        assert found["by"] == "mini" and not found["has_policy"] and "deep" in found["work"]
+        await page.ask("study.stop")
+        watched = (await page.ask("growth.open", game="minichess"))["result"]
+        assert watched["vs"] == "rollouts", "a tree is watched, which an alpha-beta search has not"
+
+    with_page(house, work)
+
+
+def test_a_review_without_a_number_looks_as_long_as_a_tree_search(house: House) -> None:
+    player = house.library.analyst("mini", house.library.game("minichess"))
+    assert (player.visits_for(400), house.library.analyst("rollouts", player.game).visits_for(400)) == (40_000, 400)
+
+
+def test_two_bundled_networks_of_a_game_have_labels_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", NETWORKS)
+    library = Library([], (), Limits())
+    for game in ("chess", "shogi"):
+        rules = library.game(game)
+        strong, other = library.opponents(rules)[:2]
+        assert (strong["name"], strong["kind"]) == ("zerosum's network", "small network")
+        assert (other["name"], other["kind"]) == (f"bundled/{game}", "network")
+        assert library.usual_opponent(rules) == strong["name"]
+        assert library.usual_opponent(rules, has_tree=True) == other["name"]
+        assert not library.analyst(other["name"], rules).is_alpha_beta

@@ -153,7 +153,7 @@ def analyse(
 
 
 def limits(
-    num_simulations: int | None, seconds: float | None, *, default: int = DEFAULT_SIMULATIONS
+    num_simulations: int | None, seconds: float | None, *, default: int | None = DEFAULT_SIMULATIONS
 ) -> tuple[int | None, float | None]:
     """A task with the given limits; seconds may be infinite. `default` simulations if neither limit is given.
 

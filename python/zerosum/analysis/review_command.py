@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from zerosum.analysis.analyst import Analyst, position_of
+from zerosum.analysis.analyst import DEFAULT_SIMULATIONS, Analyst, position_of
 from zerosum.analysis.review import Review, Thresholds, review
 from zerosum.analysis.review_record import annotated, require_words
 from zerosum.analysis.review_text import review_numbers, review_text
@@ -48,6 +48,7 @@ class ReviewCommand:
 
     players: Players
     task: Task
+    """The search of a position; without a limit it gets the player's usual one."""
     format: str = TEXT
     output: Path | None = None
     """A file to write instead of calling `write`."""
@@ -183,16 +184,23 @@ class ReviewCommand:
         rules = self._rules_of(record)
         if self._format_of(record) in GAMES:
             require_words(rules, self._format_of(record))  # before the search begins
+        player = self.players.of(rules)
         found = review(
             record,
-            self._analyst_of(self.players.of(rules)),
-            self.task,
+            self._analyst_of(player),
+            self._task_of(player),
             thresholds=self.thresholds,
             people=[self._person(word, rules) for word in self.people],
             on_position=lambda done, of: self.progress(done, of, f"game {number}, "),
         )
         self.is_interrupted = found.is_interrupted
         return found
+
+    def _task_of(self, player: Player) -> Task:
+        """The task, with the usual limit of the player if it has none."""
+        if self.task.num_visits is not None or self.task.seconds is not None:
+            return self.task
+        return replace(self.task, num_visits=player.visits_for(DEFAULT_SIMULATIONS))
 
     def _person(self, word: str, rules: Rules) -> Player:
         """The player of a network that predicts people, loaded once for all games."""
@@ -221,7 +229,7 @@ class ReviewCommand:
 
     def _position_text(self, player: Player, state: State, *, number: int | None = None) -> str:
         rules = player.game
-        report = self._analyst_of(player).final(self.task, start=state)
+        report = self._analyst_of(player).final(self._task_of(player), start=state)
         if self.format == TEXT:
             heading = "" if number is None else f"Game {number}\n"
             return printable(

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from zerosum._core import Leaves
-from zerosum.analysis.analyst import Analyst, limits
+from zerosum.analysis.analyst import DEFAULT_SIMULATIONS, Analyst, limits
 from zerosum.analysis.answers import answer, answer_without_search, no_results
 from zerosum.analysis.query import Query, QueryTurn, read_query
 from zerosum.analysis.query_fields import QueryError
@@ -253,7 +253,7 @@ class AnalysisServer:
         player = self._players.of(game)
         self._warn_of_scoring(player, game)
         analyst = Analyst(as_asked(player, query), report_seconds=REPORT_SECONDS if pace == math.inf else pace)
-        task = self._task(job, allowed, num_lines=len(game.legal_actions(state, past_soft_endings=True)))
+        task = self._task(job, player, allowed, num_lines=len(game.legal_actions(state, past_soft_endings=True)))
         due = first
         for report in analyst.reports(task, start=state):
             if report.stop_reason is not None:
@@ -272,11 +272,12 @@ class AnalysisServer:
             sentence = f"The network learned {learned} scoring and cannot see that {scoring} scoring applies."
             print(f"zerosum: {sentence}", file=sys.stderr, flush=True)
 
-    def _task(self, job: _Job, allowed: tuple[int, ...], *, num_lines: int) -> Task:
+    def _task(self, job: _Job, player: Player, allowed: tuple[int, ...], *, num_lines: int) -> Task:
         query = job.query
         visits, seconds = query.max_visits, query.max_seconds
         if visits is None and seconds is None:
-            simulations, seconds = limits(self._max_simulations, self._max_seconds)
+            default = player.visits_for(DEFAULT_SIMULATIONS)
+            simulations, seconds = limits(self._max_simulations, self._max_seconds, default=default)
         else:
             # The root's own evaluation is a visit; at least one simulation is needed.
             simulations = None if visits is None else min(max(visits - 1, 1), MOST_SIMULATIONS)

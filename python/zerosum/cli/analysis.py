@@ -94,7 +94,7 @@ def analyse(
     refuse("only --json-lines has queries side by side", {"--parallel": parallel != 2})
     if simulations is None and seconds is None:
         simulations = players.num_simulations
-    num_simulations, seconds = limits(simulations, seconds)
+    num_simulations, seconds = limits(simulations, seconds, default=None)
     with Progress("position") as progress:
 
         def write(text: str) -> None:

@@ -363,27 +363,39 @@ def ladder(
             show_default=False,
         ),
     ] = None,
+    checkpoints: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=2,
+            help="Rate N checkpoints of the run PLAYER, evenly spread, by --games each, against the opponents and one"
+            " another. The run keeps the results, and `report` draws them.",
+            show_default=False,
+        ),
+    ] = None,
     opening_plies: Annotated[int, typer.Option(help="Random plies that open each pair of games.")] = 4,
     seed: Annotated[int, seed_option("openings, random play and sampled moves")] = 0,
     json: Json = False,
 ) -> None:
     """Rate a player on a scale of opponents by the most informative games; random play is 0."""
+    from zerosum.arena.ladder.checkpoints import place_checkpoints
     from zerosum.arena.ladder.command import place
     from zerosum.arena.ladder.placement import LadderSettings
     from zerosum.play.entries import Entry
 
     if not player:
-        refuse("there is no PLAYER to have it", {"--player": has})
-    is_interrupted = place(
-        game,
-        Entry.parse(player, has or []) if player else None,
-        LadderSettings(num_games=games, within_elo=within, opening_plies=opening_plies, seed=seed),
-        opponents=opponent or [],
-        results=results,
-        is_json=json,
-        write=print,
-        say=say,
-    )
+        refuse("there is no PLAYER to have it", {"--player": has, "--checkpoints": checkpoints})
+    entry = Entry.parse(player, has or []) if player else None
+    settings = LadderSettings(num_games=games, within_elo=within, opening_plies=opening_plies, seed=seed)
+    if entry is not None and checkpoints is not None:
+        refuse("the results of checkpoints are kept in their run", {"--results": results})
+        is_interrupted = place_checkpoints(
+            game, entry, settings, count=checkpoints, opponents=opponent or [], is_json=json, write=print, say=say
+        )
+    else:
+        is_interrupted = place(
+            game, entry, settings, opponents=opponent or [], results=results, is_json=json, write=print, say=say
+        )
     if is_interrupted:
         raise typer.Exit(130)
 

@@ -193,6 +193,9 @@ class _GameReader:
             if found is None:
                 return None
             token = found[0]
+            if self.result is None and token[-1] == "." and token[:-1].isdecimal():  # a number, every second token
+                at, self.line, self.has_moves = found.end(), self.line or number, True
+                continue
             if self.result is None and STANDARD_MOVE.fullmatch(token) and self.takes_moves:
                 at, self.line, self.has_moves = found.end(), self.line or number, True
                 self.add_move(token, (), number)

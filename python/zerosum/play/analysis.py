@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from zerosum._core import Root
+from zerosum.base.errors import counted
 from zerosum.games import Rules, State
 from zerosum.games.picture import stacked, svg, text_svg
 from zerosum.games.playthrough import Playthrough
@@ -199,8 +200,11 @@ class Analysis:
     def table(self, *, num_moves: int = 8, notation: str | None = None) -> str:
         """A text for people: the best move, the most visited moves (ties by prior), the best line and the value.
 
-        Moves are written in `notation`, one of the game's `notations`; None is the game's own.
+        An alpha-beta search has no visits of other moves: its text is that of the requested lines. Moves are written in
+        `notation`, one of the game's `notations`; None is the game's own.
         """
+        if self.depth:
+            return self.text(notation=notation)
         moves = [self.game.action_text(self.state, action, notation) for action in self.actions]
         visits, values, priors, lower, upper = self.visits, self.values, self.priors, self.lower, self.upper
         order = sorted(
@@ -218,7 +222,7 @@ class Analysis:
             lines.append(f"and {len(order) - num_moves} more")
         best = self.lines[0].texts(notation) if self.best_line else ()
         lines.append(f"best line: {' '.join(best)}")
-        lines.append(f"for the player to move: {self.verdict()}, after {self.num_visits} simulations")
+        lines.append(f"for the player to move: {self.verdict()}, after {self.work}")
         return "\n".join(lines)
 
     def _repr_svg_(self) -> str:
@@ -226,6 +230,14 @@ class Analysis:
         title = self.game.spec.full_name
         text = text_svg(self.table(notation=peoples_notation(self.game)), title=title)
         return stacked([svg(self.game, self.state), text], title=title)
+
+    @property
+    def work(self) -> str:
+        """The search in words: its simulations, or the positions and plies of an alpha-beta search."""
+        if self.depth:
+            plies = "1 ply" if self.depth == 1 else f"{self.depth} plies"
+            return f"{counted(self.num_leaves, 'position')}, {plies} deep"
+        return counted(self.num_visits, "simulation")
 
     def verdict(self) -> str:
         """The value in words, for the player to move: the exact result, or the win rate."""
@@ -264,12 +276,11 @@ class Analysis:
         for line in self.lines:
             exact = " (exact)" if line.proven else ""
             rows.append((str(line.visits), f"{line.win_rate:.1%}", " ".join(line.texts(notation)) + exact))
-        widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-        table = "\n".join(f"{row[0]:>{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]}" for row in rows)
+        shown = rows if not self.depth else [row[1:] for row in rows]
+        widths = [max(map(len, column)) for column in zip(*shown, strict=True)][:-1]
+        table = "\n".join("  ".join([*map(str.rjust, row, widths), row[-1]]) for row in shown)
         end = "" if self.stop_reason is None else f" ({self.stop_reason})"
-        return (
-            f"{table}\nfor the player to move, {self.num_visits} simulations in {self.seconds:.1f} s by {self.by}{end}"
-        )
+        return f"{table}\nfor the player to move, {self.work} in {self.seconds:.1f} s by {self.by}{end}"
 
 
 def columns(text: str) -> int:

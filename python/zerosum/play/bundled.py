@@ -49,6 +49,12 @@ class NetworkCard:
     """Its limit in the rated games, such as "100 simulations a move"."""
 
     @property
+    def elo(self) -> int:
+        """The rating as a number; 0 if it was not rated on a ladder."""
+        found = re.match(r"Elo ([+−-]?\d+)", self.rating)
+        return int(found[1].replace("−", "-")) if found else 0
+
+    @property
     def strength(self) -> str:
         """The rating with its scale and limit, in words; "" if it was not rated."""
         rating = re.sub(r"^(Elo [+−-]?\d+( ± \d+)?)", r"\1 above random play", self.rating)
@@ -66,8 +72,9 @@ def bundled_networks() -> list[Path]:
 
 
 def bundled_network(game: Rules) -> Path | None:
-    """The directory of the bundled network that fits the game, the first by name of several; None without one."""
-    return next((path for path in bundled_networks() if fits(network_at(path), game)), None)
+    """The directory of the bundled network that fits the game, the strongest by its card; None without one."""
+    fitting = [path for path in bundled_networks() if fits(network_at(path), game)]
+    return max(fitting, key=lambda path: read_card(path).elo, default=None)
 
 
 def require_network(word: str) -> Path:

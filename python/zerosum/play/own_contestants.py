@@ -98,7 +98,7 @@ def parse_player(
 
 def contestant_of(player: Player, name: str) -> SearchContestant | ProgramContestant:
     """A player as a contestant of a match, with its number of simulations or nodes."""
-    if isinstance(player.evaluator, UpdatableEvaluator):
+    if player.is_alpha_beta:
         program = DeepeningProgram(name, player.evaluator, player.game, nodes=player.config.num_simulations)
         return ProgramContestant(name, program)
     return SearchContestant(name, player.evaluator, player.config)

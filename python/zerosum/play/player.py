@@ -31,6 +31,7 @@ from zerosum.network.evaluators import Evaluator, EvaluatorConfig, make_evaluato
 from zerosum.network.evaluators.backends import Precision
 from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, NetworkEvaluator
 from zerosum.network.evaluators.ownership import OwnershipNetwork, Points, has_ownership
+from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.network.katago import is_katago_file
 from zerosum.network.katago_config import KatagoConfig
 from zerosum.network.lc0 import is_lc0_file
@@ -53,7 +54,9 @@ MOST_SIMULATIONS = 1 << 24
 LEARNED_RULES = {"rules": "learned", "exact_bounds": False, "proof_nodes": 0, "reuse_tree": False}
 """Settings of a search by learned rules that are not the defaults."""
 ALPHA_BETA_NODES = 100_000
-"""Nodes of an alpha-beta search for a move without another limit."""
+"""Positions of an alpha-beta search for a move without another limit."""
+POSITIONS_PER_SIMULATION = 100
+"""Positions of an alpha-beta search in the time of a simulation of a tree search on a CPU, about."""
 
 
 class Player:
@@ -205,8 +208,25 @@ class Player:
                     self._batch_size = size // 2
                     break
 
+    @property
+    def is_alpha_beta(self) -> bool:
+        """Whether an alpha-beta search plays, as with an updatable network: its simulations are positions."""
+        return isinstance(self.evaluator, UpdatableEvaluator)
+
+    def visits_for(self, simulations: int) -> int:
+        """The limit of a search that takes about as long as so many simulations of a tree search.
+
+        An alpha-beta search visits about `POSITIONS_PER_SIMULATION` positions in the time of a simulation on a CPU.
+        """
+        return simulations * (POSITIONS_PER_SIMULATION if self.is_alpha_beta else 1)
+
     def analyse(
-        self, state: State | str = "", *, num_simulations: int | None = None, seconds: float | None = None
+        self,
+        state: State | str = "",
+        *,
+        num_simulations: int | None = None,
+        seconds: float | None = None,
+        num_lines: int = 1,
     ) -> Analysis:
         """Search a position.
 
@@ -215,6 +235,7 @@ class Player:
             num_simulations: Simulations, instead of the player's own number.
             seconds: Search for this time instead (at least one simulation), with several leaves in flight. The result
                 depends on the machine. A proven position or a full memory ends the search earlier.
+            num_lines: Best lines to report.
 
         Raises:
             GameError: a move is illegal, or the game is over there.
@@ -232,7 +253,8 @@ class Player:
             raise GameError(f"The game is over ({ending}), there is nothing to search in\n{self.game.draw(state)}")
         search = new_search(self.game, config)
         search.reset(0, state)
-        task = Task(num_visits=config.num_simulations) if seconds is None else Task(seconds=seconds)
+        num_visits = config.num_simulations if seconds is None else None
+        task = Task(num_visits=num_visits, seconds=seconds, num_lines=num_lines)
         return SearchDriver(search, self.evaluator, config, by=self.own_name).run(task, started=started)
 
 

@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from zerosum.base.errors import DataError, SettingsError
+from zerosum.base.files import require_own_files
 from zerosum.games import Rules, make
 from zerosum.games.names import GameName
 from zerosum.network import CheckpointInfo
@@ -164,6 +165,19 @@ def newest_checkpoint(directory: Path) -> tuple[Path, CheckpointInfo] | None:
         with contextlib.suppress(DataError):  # `load_player` reports the damage if the checkpoint is used
             return path, read_info(path)
     return None
+
+
+def spread_checkpoints(run: Path, count: int) -> list[Path]:
+    """The JSON files of `count` checkpoints of a run, evenly spread from the first to the last; all if it has fewer.
+
+    Raises:
+        DataError: the run contains a link that leads outside, or cannot be read.
+    """
+    require_own_files(run)
+    found = list_checkpoints(run / "checkpoints")
+    if count >= len(found):
+        return found
+    return [found[round(number * (len(found) - 1) / (count - 1))] for number in range(count)]
 
 
 def network_at(path: Path, *, game: Rules | None = None) -> CheckpointInfo:

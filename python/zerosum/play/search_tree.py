@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from zerosum._core import Search
 from zerosum.games import Rules, State
-from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.driver import SearchDriver
 from zerosum.play.player import Player
@@ -71,7 +70,7 @@ def search_stages(player: Player, state: State, counts: Sequence[int]) -> Iterat
     search = new_search(game, config)
     search.reset(0, state)
     driver = SearchDriver(search, player.evaluator, config, by=player.own_name)
-    has_positions = config.rules == "known" and not isinstance(player.evaluator, UpdatableEvaluator)
+    has_positions = config.rules == "known" and not player.is_alpha_beta
     for count in counts:
         analysis = driver.run(Task(num_visits=count))
         yield SearchStage(count, analysis, most_visited(game, state, search) if has_positions else [])

@@ -1,6 +1,7 @@
 """Weaker play against people: few simulations per move, and moves drawn at random.
 
-Skill ranges from 0 to 20, the full strength. Below 20 a move has `simulations_of(skill)` simulations and is drawn by
+Skill ranges from 0 to 20, the full strength. Below 20 a move has `simulations_of(skill)` simulations, or
+`positions_of(skill)` positions of an alpha-beta search, and is drawn by
 `drawn_action` at `temperature_of(skill)`. The strength in Elo depends on the network: `zerosum levels` measures it, and
 `Levels` holds the result.
 """
@@ -8,6 +9,7 @@ Skill ranges from 0 to 20, the full strength. Below 20 a move has `simulations_o
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import resources
@@ -22,6 +24,7 @@ from zerosum.games import Rules, make
 from zerosum.games.rules import given_options
 from zerosum.network.evaluators.evaluator import RolloutEvaluator
 from zerosum.play.contestant import Contestant, SearchContestant
+from zerosum.play.player import ALPHA_BETA_NODES
 from zerosum.play.runs import PlayerWord
 from zerosum.search import SearchConfig
 
@@ -39,6 +42,15 @@ def simulations_of(skill: float) -> int:
     [4, 13, 40, 128, 323]
     """
     return round(4 * 2 ** (skill / 3))
+
+
+def positions_of(skill: float) -> int:
+    """Positions per move of an alpha-beta search at a skill below 20, a constant factor more with each skill.
+
+    >>> [positions_of(skill) for skill in (0, 5, 10, 15, 19)]
+    [4, 50, 632, 7953, 60270]
+    """
+    return round(4 * math.pow(ALPHA_BETA_NODES / 4, skill / MOST_SKILL))
 
 
 def temperature_of(skill: float) -> float:

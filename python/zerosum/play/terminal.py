@@ -73,6 +73,10 @@ def play_in_terminal(
         write("\nGoodbye.")
 
 
+HINT_LINES = 3
+"""Lines of an alpha-beta search in a hint."""
+
+
 class _Table:
     """A board, one human (or two) and the computer."""
 
@@ -243,10 +247,18 @@ class _Table:
         self._tell_result(self._so_far.outcome, ": resignation")
 
     def _hint(self) -> None:
-        self._write(self._analyse().table(notation=self._notation))
+        # A tree has the figures of all moves; an alpha-beta search has those of the lines that it is asked for.
+        num_lines = HINT_LINES if self._player.is_alpha_beta else 1
+        self._write(self._analyse(num_lines=num_lines).table(notation=self._notation))
 
-    def _analyse(self) -> Analysis:
-        return self._player.analyse(self._state, num_simulations=self._num_simulations, seconds=self._seconds)
+    def _analyse(self, *, num_lines: int = 1) -> Analysis:
+        return self._player.analyse(
+            self._state, num_simulations=self._num_simulations, seconds=self._seconds, num_lines=num_lines
+        )
+
+    @property
+    def _unit(self) -> str:
+        return "positions" if self._player.is_alpha_beta else "simulations"
 
     def _moves(self) -> None:
         legal = self._game.legal_actions(self._state)
@@ -326,10 +338,10 @@ class _Table:
             self._write(str(error).replace("search.num_simulations", "strength"))
             return
         except ValueError:
-            self._write(f"{argument!r} is not a number of simulations: write 'strength 200', or '5s' for 5 seconds.")
+            self._write(f"{argument!r} is not a number of {self._unit}: write 'strength 200', or '5s' for 5 seconds.")
             return
         self._num_simulations, self._seconds = strength, seconds
-        much = f"{strength} simulations" if seconds is None else f"{seconds:g} seconds"
+        much = f"{strength} {self._unit}" if seconds is None else f"{seconds:g} seconds"
         self._write(f"The computer searches {much} a move.")
 
     def _help(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules
+from zerosum.games.picture import svg_uri
 from zerosum.report.game_statistics import OPENING, GameBlock, reliability
 from zerosum.report.opening_choice import MOST_LINES, human_shares, opening_shares
 from zerosum.report.probes import Probe
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 COLOURS = ("#2f6fb0", "#c8553d", "#3f8f5f", "#8a5fb0", "#b0892f", "#4a9aa8", "#b05f8a", "#6b6b6b")
 GRID = 60
 """Points of the mean curve over seeds."""
+
+
+MOST_TICKS = 6
+"""Most intervals between the numbers of a horizontal axis, which have six digits in long runs."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,8 @@ def figure(num_axes: int, *, height: float = 3.1, width: float | None = None) ->
     with rc_context({**style, "font.size": 9, "axes.titlesize": 10}):
         drawn = Figure(figsize=((width or (4.0 if num_axes > 1 else 5.2)) * num_axes, height), layout="constrained")
         axes = drawn.subplots(1, num_axes, squeeze=False)[0]
+        for one in axes:
+            one.locator_params(axis="x", nbins=MOST_TICKS)
     return drawn, list(axes)
 
 
@@ -90,11 +96,6 @@ def picture(drawn: Figure, title: str, caption: str) -> Picture:
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "zerosum", "font.size": 9}):
         drawn.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     return Picture(title, caption, svg_uri(buffer.getvalue()))
-
-
-def svg_uri(text: str) -> str:
-    """An SVG image as a data URI, for a page of one file."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(text.encode()).decode()}"
 
 
 def draw_curves(
@@ -148,7 +149,8 @@ def mean_band(each: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
     return mean - half, mean, mean + half
 
 
-def _axis_name(runs: Sequence[RunData], mark: str) -> str:
+def axis_name(runs: Sequence[RunData], mark: str) -> str:
+    """The name of the axis of a mark."""
     return {"step": "learner steps", "games": "games", "minutes": runs[0].unit}[mark]
 
 
@@ -163,7 +165,7 @@ def strength_picture(runs: Sequence[RunData]) -> Picture | None:
         for name, elo in anchors.items():
             axes.axhline(elo, color="#888888", linewidth=0.8, linestyle=":")
             axes.annotate(name, (1, elo), xycoords=axes.get_yaxis_transform(), ha="right", va="bottom", fontsize=7)
-        axes.set(xlabel=_axis_name(runs, mark), ylabel="Elo")
+        axes.set(xlabel=axis_name(runs, mark), ylabel="Elo")
     if len(runs) > 1:
         all_axes[0].legend(fontsize=7)
     return picture(

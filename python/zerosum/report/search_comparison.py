@@ -22,7 +22,6 @@ from zerosum.contest.mover import Terms
 from zerosum.games import measure_game
 from zerosum.games.rules import Leaves
 from zerosum.network.evaluators import Evaluations, Evaluator
-from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.contestant import Contestant, ProgramContestant, SearchContestant
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.player import Player
@@ -216,7 +215,7 @@ def _contestants(
 def _tree(player: Player, terms: Terms, noise: float, seed: int) -> SearchContestant:
     """A tree search. Its evaluator is always wrapped: one with an updatable network would be searched by alpha-beta."""
     search = replace(player.config, proof_nodes=0)
-    if isinstance(player.evaluator, UpdatableEvaluator):  # it has no policy
+    if player.is_alpha_beta:  # it has no policy
         c_init = min(UNIFORM_SCALE * measure_game(player.game).legal_actions, MOST_C_INIT)
         search = replace(search, c_init=c_init, c_factor=0.0, unvisited_value="parent", unvisited_reduction=0.0)
     evaluator = NoisyEvaluator(player.evaluator, noise, seed=seed)

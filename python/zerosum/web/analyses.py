@@ -32,6 +32,8 @@ def analysis_json(found: Analysis) -> dict[str, Any]:
         "draw": None if found.root.draw_share is None else round(float(found.root.draw_share), 4),
         "proven": found.proven,
         "simulations": found.num_visits,
+        "work": found.work,
+        "has_policy": not found.depth,
         "seconds": round(found.seconds, 2),
         "stop_reason": found.stop_reason,
         "lines": [

@@ -33,7 +33,8 @@ async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
         action = parse_action(game, state, word)
         shown.append(game.action_text(state, action, page_notation(game)))
         state = game.play(state, action)
-    player = await asyncio.to_thread(library.analyst, fields.text("vs"), game)
+    vs = fields.text("vs") or await asyncio.to_thread(library.usual_opponent, game, has_tree=True)
+    player = await asyncio.to_thread(library.analyst, vs, game)
     visit.stop("growth")
     settings, seed = _settings(fields, Settings()), visit.house.seed
     visit.growth = await visit.house.searches.call(lambda: Growth(player, state, settings, seed=seed))
@@ -43,6 +44,7 @@ async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
         "board": board,
         "moves": [move.json() for move in place_moves(game, state, legal)],
         "line": " ".join(shown),
+        "vs": vs,
         "link": {"game": short_name(game), "moves": moves, "vs": fields.text("vs"), "start": fields.text("start")},
     }
 

@@ -24,7 +24,7 @@ from zerosum.games.names import GameName
 from zerosum.games.permission import require_allowed
 from zerosum.network import CheckpointInfo
 from zerosum.network.checkpoint import list_checkpoints, read_info
-from zerosum.play.bundled import bundled_networks
+from zerosum.play.bundled import bundled_networks, read_card
 from zerosum.play.choice import BUNDLED_NAME
 from zerosum.play.contestant import (
     ALPHA_BETA,
@@ -39,6 +39,7 @@ from zerosum.play.contestant import (
 )
 from zerosum.play.fit import fits
 from zerosum.play.player import Player, load_player, network_name
+from zerosum.play.runs import BUNDLED
 from zerosum.play.skill import Levels, levels_of
 from zerosum.web.limits import Limits
 
@@ -155,9 +156,17 @@ class Library:
     # ---- players
 
     def opponents(self, game: Rules) -> list[dict[str, Any]]:
-        """Players of a game for the page: name, kind, and the place of a number."""
+        """Players of a game for the page: name, kind, and a network's step.
+
+        The kind says what a number after the name means: simulations (`network`, `search`), positions of an alpha-beta
+        search (`small network`), plies (`depth`), or nothing (`random`).
+        """
         networks = [
-            {"name": one.label, "kind": "network", "step": one.info.step}
+            {
+                "name": one.label,
+                "kind": "small network" if one.info.network.kind == "updatable" else "network",
+                "step": one.info.step,
+            }
             for one in self.networks()
             if fits(one.info, game)
         ]
@@ -168,9 +177,10 @@ class Library:
             {"name": RANDOM.name, "kind": "random"},
         ]
 
-    def usual_opponent(self, game: Rules) -> str:
-        """The default opponent: the newest network, or rollouts."""
-        return str(self.opponents(game)[0]["name"])
+    def usual_opponent(self, game: Rules, *, has_tree: bool = False) -> str:
+        """The default opponent: the newest network, or rollouts; with `has_tree` the first that searches a tree."""
+        kinds = ("network", "search") if has_tree else ("network", "small network", "search")
+        return next(str(one["name"]) for one in self.opponents(game) if one["kind"] in kinds)
 
     def player(self, word: str, game: Rules) -> Opponent:
         """The player of a game by its words. Loading a network takes seconds.
@@ -296,11 +306,13 @@ def _described(path: Path, _written_ns: int, label: str) -> Network:
 
 
 def _bundled() -> list[Network]:
-    """The bundled networks, which share one label: a game has at most one of them."""
-    found = []
-    for directory in bundled_networks():
-        newest = list_checkpoints(directory / "checkpoints")[-1:]
-        found += [one for path in newest if (one := _network(path, BUNDLED_NAME)) is not None]
+    """The bundled networks, a game's strongest first. It has the label `BUNDLED_NAME`; others have their own names."""
+    found = list[Network]()
+    for directory in sorted(bundled_networks(), key=lambda path: -read_card(path).elo):
+        for path in list_checkpoints(directory / "checkpoints")[-1:]:
+            if (one := _network(path, BUNDLED_NAME)) is not None:
+                is_second = any(one.info.game == other.info.game for other in found)
+                found.append(replace(one, label=f"{BUNDLED}{directory.name}") if is_second else one)
     return found
 
 

@@ -111,7 +111,7 @@ async def _loss(visit: Visit, study: Study, ply: int, action: int, word: str) ->
     outcome = game.outcome(after)
     if outcome is None:
         player = await asyncio.to_thread(visit.house.library.analyst, word, game)
-        simulations = min(SIMULATIONS, visit.house.limits.simulations)
+        simulations = min(player.visits_for(SIMULATIONS), visit.house.limits.simulations)
         found = await visit.house.searches.search(player, after, simulations=simulations)
         outcome = found.value if found.player == 0 else -found.value
     rate_before, rate_after = before.win_rate, win_rate(outcome)

@@ -114,8 +114,9 @@ async def study_look(visit: Visit, fields: Fields) -> dict[str, Any]:
 async def study_review(visit: Visit, fields: Fields) -> dict[str, Any]:
     """Search every position of the game. Events send the progress, and the last one the review."""
     study, limits = _study(visit), visit.house.limits
-    simulations = fields.integer("simulations", 1, limits.simulations) or min(DEFAULT_SIMULATIONS, limits.simulations)
+    asked = fields.integer("simulations", 1, limits.simulations)
     player = await asyncio.to_thread(_analyst, visit, fields.text("vs"), study)
+    simulations = asked or min(player.visits_for(DEFAULT_SIMULATIONS), limits.simulations)
     visit.stop("look", "look2")
     visit.begin("review", lambda: _review(visit, study, player, simulations))
     return {"by": player.own_name, "positions": len(study.states)}

@@ -54,7 +54,7 @@ async def doubt(table: Table, player: Player, searches: Searches, *, most_simula
     """
     game, action = table.game, table.actions[-1]
     before, after = table.states[-2:]
-    simulations = min(SIMULATIONS, most_simulations)
+    simulations = min(player.visits_for(SIMULATIONS), most_simulations)
     found = await searches.search(player, before, simulations=simulations)
     if found.best_action == action:
         return None

@@ -25,7 +25,7 @@ from zerosum.base.errors import GameError, SettingsError, ZerosumError, printabl
 from zerosum.games import Rules
 from zerosum.play.contestant import AlphaBeta, RandomPlay
 from zerosum.play.player import Player
-from zerosum.play.skill import MOST_SKILL, drawn_action, simulations_of, skilled_search, temperature_of
+from zerosum.play.skill import MOST_SKILL, drawn_action, positions_of, simulations_of, skilled_search, temperature_of
 from zerosum.web import catalogue, teaching
 from zerosum.web.analyses import analysis_json
 from zerosum.web.growth import Growth
@@ -343,7 +343,8 @@ class Visit:
             word = table.computers[table.mover]
             skill = await asyncio.to_thread(_skill_for, house.library, word, game, rating)
             if skill < MOST_SKILL:
-                simulations, seconds, temperature = simulations_of(skill), None, temperature_of(skill)
+                number_of = positions_of if player.is_alpha_beta else simulations_of
+                simulations, seconds, temperature = number_of(skill), None, temperature_of(skill)
                 config = skilled_search(player.config)
                 player = player.judged_by(player.evaluator, config.proving(proof_nodes=config.proof_nodes))
         if table.clock is not None:

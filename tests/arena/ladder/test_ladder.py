@@ -14,19 +14,23 @@ import numpy as np
 import pytest
 
 import package_ladder
+from commands_for_tests import Command
 from games_for_tests import DoubleMove
+from runs_for_tests import train_a_little
 from zerosum import _core
 from zerosum.arena import PlayedGame
+from zerosum.arena.ladder.checkpoints import CheckpointName, passings
 from zerosum.arena.ladder.command import _identity, place
-from zerosum.arena.ladder.placement import LadderSettings, Placement, PlayFn
-from zerosum.arena.ladder.results import PlayedPair, Results
+from zerosum.arena.ladder.placement import LadderSettings, Placement, PlayFn, ladder_ratings
+from zerosum.arena.ladder.results import PlayedPair, Results, read_pairs
 from zerosum.arena.ladder.rungs import Rung, _data, known_scores, rungs_of
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.contest.ratings import Prior, outcome_probabilities
+from zerosum.contest.ratings import PairScore, Prior, outcome_probabilities
 from zerosum.contest.sprt import Tally
 from zerosum.games import adopt, make
 from zerosum.play.engines.opponents import OPPONENTS
 from zerosum.play.entries import Entry, enter
+from zerosum.play.runs import spread_checkpoints
 
 TICTACTOE = make("tictactoe")
 
@@ -379,3 +383,92 @@ def test_unknown_words() -> None:
         place("tictactoe", Entry.parse("rolouts", []), settings, write=say_nothing, say=say_nothing)
     with pytest.raises(SettingsError, match="random play is the zero"):
         place("tictactoe", Entry.parse("random", []), settings, write=say_nothing, say=say_nothing)
+
+
+# ---- checkpoints
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with the checkpoints of steps 0, 1 and 2."""
+    path = tmp_path_factory.mktemp("runs") / "tiny"
+    train_a_little("tictactoe", path)
+    return path
+
+
+def test_checkpoints_meet_opponents_and_one_another(run: Path, zero: Command) -> None:
+    words = ["ladder", "tictactoe", f"{run}@3", "--checkpoints", "2", "--games", "12", "--opponent", "alphabeta@1"]
+    told = zero(*words, "--player", "sample=2")
+    assert told.status == 0, told.err
+    names = [f"step {step}@3, sample=2" for step in (0, 2)]
+    pairs = read_pairs(run / "ladder.jsonl").entries
+    assert [sum(pair.placed == name for pair in pairs) for name in names] == [6, 6]
+    met = {frozenset((pair.first, pair.second)) for pair in pairs}
+    assert {"alphabeta@1", *names} <= frozenset().union(*met) <= {"random", "alphabeta@1", *names}
+    assert {pair.placed for pair in pairs if {pair.first, pair.second} == {*names}} <= {names[1]}
+    assert "passed by the checkpoint of\n" in told.out and f"zerosum report {run} draws them" in told.err
+    # Again, and all has been played; a third checkpoint only adds its own games.
+    lines = zero(*words, "--player", "sample=2", "--json").out.splitlines()
+    rated = {line["checkpoint"]: line["elo"] for line in map(json.loads, lines) if "checkpoint" in line}
+    assert list(rated) == names and len(read_pairs(run / "ladder.jsonl").entries) == 12
+    words[words.index("--checkpoints") + 1] = "9"
+    assert zero(*words, "--player", "sample=2").status == 0
+    assert len(read_pairs(run / "ladder.jsonl").entries) == 18
+
+
+def test_checkpoints_are_spread_from_the_first_to_the_last(tmp_path: Path) -> None:
+    (tmp_path / "checkpoints").mkdir()
+    for step in range(0, 110, 10):
+        (tmp_path / "checkpoints" / f"step-{step:08d}.json").touch()
+
+    def steps(count: int) -> list[int]:
+        return [int(path.stem.removeprefix("step-")) for path in spread_checkpoints(tmp_path, count)]
+
+    assert (steps(2), steps(3), steps(6)) == ([0, 100], [0, 50, 100], list(range(0, 110, 20)))
+    assert steps(11) == steps(50) == list(range(0, 110, 10))
+
+
+def test_an_opponent_is_passed_by_the_first_checkpoint_above_it(tmp_path: Path) -> None:
+    """Checkpoints of known strengths pass the opponents between them."""
+    truth = {**strengths(random.Random(8), 0.0), "step 1@9": 100.0, "step 2@9": 1000.0, "step 3@9": 2000.0}
+    arena, names = FakeArena(truth, seed=3), ["step 1@9", "step 2@9", "step 3@9"]
+    for name in names:
+        placement = played_out(placement_of(arena, tmp_path, name=name, num_games=120))
+    rungs = [rung.name for rung in RUNGS[1:]]
+    found = passings(placement.ratings, names, rungs)
+    assert [one.opponent for one in found] == rungs[::-1], "the strongest first"
+    for one in found:
+        assert one.first == next(name for name in names if truth[name] > truth[one.opponent])
+        assert one.first_shown is None or names.index(one.first_shown) >= names.index(one.first)
+    assert found[-1].first_shown == "step 2@9" and str(found[-1]).startswith("rung 250: step 2@9, shown at 95 % from")
+
+
+def test_an_opponent_that_nobody_is_stronger_than_is_not_passed() -> None:
+    scores = [PairScore("step 1@9", "rung 800", 0, 0, 30), PairScore("step 2@9", "rung 800", 15, 0, 15)]
+    ratings = ladder_ratings([*RUNGS, Rung("unknown", Prior(1000, 900))], scores)
+    last, *others = passings(ratings, ["step 1@9", "step 2@9"], ["rung 1700", "rung 800", "unknown"])
+    assert (last.first, last.first_shown, str(last)) == (None, None, "rung 1700: not passed")
+    assert [one.opponent for one in others] == ["rung 800"], "a rating of ±1764 says nothing"
+    assert others[0].first_shown is None, "half of the points show nothing"
+
+
+@pytest.mark.parametrize("name", ["step 500@100", "step 0", "step 12 (st=0.1), sample=30"])
+def test_a_checkpoints_name_can_be_read(name: str) -> None:
+    found = CheckpointName.parse(name)
+    assert found is not None and str(found) == name
+    assert CheckpointName.parse(f"runs/demo@5, {name}") is None
+
+
+def test_what_has_no_checkpoints_to_rate(run: Path, tmp_path: Path, zero: Command) -> None:
+    def refusal(*words: str | Path) -> str:
+        told = zero("ladder", "tictactoe", *words, "--checkpoints", "2")
+        assert told.status == 2
+        return told.err
+
+    assert "'rollouts' is not the directory of one" in refusal("rollouts")
+    assert "there is no PLAYER" in refusal()
+    assert "the results of checkpoints are kept in their run" in refusal(run, "--results", tmp_path / "x.jsonl")
+    assert "name=mine: with --checkpoints each has the name of its step" in refusal(run, "--player", "name=mine")
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / "step-00000001.json").touch()
+    assert f"needs two checkpoints or more, and {tmp_path} has 1 checkpoint" in refusal(tmp_path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from zerosum.arena.ladder.placement import MOST_AT_ONCE, LadderSettings, Placement, arena_play
@@ -46,6 +46,13 @@ def place(
         ZerosumError: as `make`, `enter`, `Results` and `Placement`; an opponent is unknown; an engine does not start.
     """
     placement, _ = placement_of(make(game_name), entry, settings, opponents=opponents, results=results, say=say)
+    is_interrupted = not play_out(placement, results=results, is_json=is_json, write=write, say=say)
+    write(json.dumps(placement.numbers(), ensure_ascii=False) if is_json else placement.table())
+    return is_interrupted
+
+
+def play_out(placement: Placement, *, results: Path | None, is_json: bool, write: Write, say: Write) -> bool:
+    """Play a placement's games; arguments as in `place`. Returns False if the keyboard interrupted it."""
     try:
         while not placement.is_over:
             step = placement.step()
@@ -53,15 +60,13 @@ def place(
                 write(json.dumps(step.numbers(), ensure_ascii=False))
             else:
                 say(str(step))
-        is_interrupted = False
     except KeyboardInterrupt:
-        is_interrupted = True
         kept = (
             f"are in {results}: the same command resumes" if results else "are not kept: with --results FILE they are"
         )
         say(f"Interrupted. The results {kept}.")
-    write(json.dumps(placement.numbers(), ensure_ascii=False) if is_json else placement.table())
-    return is_interrupted
+        return False
+    return True
 
 
 def placement_of(
@@ -74,24 +79,46 @@ def placement_of(
     say: Write = print,
 ) -> tuple[Placement, Contestant | None]:
     """A placement before its games, and the player; arguments as in `place`."""
+    if entry is None:
+        return placement_among(game, {}, settings, opponents=opponents, results=results, say=say), None
+    player = player_of(entry, game, settings, say=say)
+    players = {_identity(entry, player): player}
+    return placement_among(game, players, settings, opponents=opponents, results=results, say=say), player
+
+
+def player_of(entry: Entry, game: Rules, settings: LadderSettings, *, say: Write) -> Contestant:
+    """The player of an entry, for the matches of a placement."""
+    entered = enter(entry, game, batch_size=MOST_AT_ONCE, num_engines=num_cores(), seed=settings.seed)
+    for sentence in entered.sentences:
+        say(sentence)
+    return entered.contestant
+
+
+def placement_among(
+    game: Rules,
+    players: Mapping[str, Contestant],
+    settings: LadderSettings,
+    *,
+    opponents: Sequence[str] = (),
+    results: Path | None = None,
+    say: Write = print,
+) -> Placement:
+    """A placement of the last of some players by their names in results; the others are opponents, too.
+
+    Without any, the ladder's opponents are placed. The other arguments are as in `place`.
+    """
     rungs = rungs_of(game)
     present = _those_here(_chosen(rungs, opponents, game), game, say)
-    player, name = None, ""
-    if entry is not None:
-        entered = enter(entry, game, batch_size=MOST_AT_ONCE, num_engines=num_cores(), seed=settings.seed)
-        player, name = entered.contestant, _identity(entry, entered.contestant)
-        for sentence in entered.sentences:
-            say(sentence)
-    placement = Placement(
-        arena_play(game, rungs, player, name=name, opening_plies=settings.opening_plies),
+    *others, name = players or [""]
+    return Placement(
+        arena_play(game, rungs, players, opening_plies=settings.opening_plies),
         name=name,
         rungs=rungs,
-        opponents=[rung.name for rung in present],
+        opponents=[*(rung.name for rung in present), *others],
         known=known_scores(game),
         results=Results(results, game=game.spec.full_name, report=say),
         settings=settings,
     )
-    return placement, player
 
 
 def _chosen(rungs: list[Rung], names: Sequence[str], game: Rules) -> list[Rung]:
@@ -119,7 +146,11 @@ def _identity(entry: Entry, player: Contestant) -> str:
     if not entry.name and isinstance(program, EngineCommand) and entry.word.partition(":")[0] in PROTOCOLS:
         name = entry.word + name.removeprefix(program.label)
     # The newest network of a run changes.
-    parts = [name, player.network if isinstance(player, SearchContestant) else ""]
-    parts += [f"sample={entry.sampled_plies}"] if entry.sampled_plies else []
-    parts += [f"resign={entry.resign}"] if entry.resign else []
+    parts = [name, player.network if isinstance(player, SearchContestant) else "", *habits(entry)]
     return ", ".join(filter(None, parts))
+
+
+def habits(entry: Entry) -> list[str]:
+    """The settings of an entry that its player's name does not tell."""
+    found = [f"sample={entry.sampled_plies}"] if entry.sampled_plies else []
+    return found + ([f"resign={entry.resign}"] if entry.resign else [])

@@ -12,7 +12,7 @@ and the ratings of the ladder itself get more precise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -109,7 +109,8 @@ class Placement:
             play: Plays the games; see `arena_play`.
             name: The player's name in results, which may be an opponent's; "" places the opponents themselves.
             rungs: All opponents of the ladder.
-            opponents: Names of the opponents that can play; all by default.
+            opponents: Names of the opponents that can play, which may be others than the ladder's; all of the
+                ladder's by default.
             known: Packaged results.
             results: Results of this and earlier placements; new ones are added.
             settings: Budget and openings.
@@ -117,13 +118,11 @@ class Placement:
         Raises:
             SettingsError: there is no player to place.
         """
-        self._play, self.name, self._settings = play, name, settings
-        self._priors = {rung.name: rung.prior for rung in rungs if rung.name != RANDOM.name}
-        present = [*self._priors] if opponents is None else [other for other in opponents if other != RANDOM.name]
+        self._play, self.name, self._settings, self._rungs = play, name, settings, rungs
+        named = [rung.name for rung in rungs] if opponents is None else opponents
+        present = [other for other in named if other != RANDOM.name]
         if name == RANDOM.name or not (name or present):
             raise SettingsError(f"{RANDOM.name} play is the zero of the ladder: place another player.")
-        if name:
-            self._priors.setdefault(name, Prior())
         self._targets = [name] if name else present
         # The player stands first, and so it does in its matches.
         self._players = list(dict.fromkeys([*self._targets, RANDOM.name, *present]))
@@ -238,21 +237,25 @@ class Placement:
 
     def _fit(self) -> Ratings:
         scores = [*self._known, *(pair.score for pair in self._results.pairs)]
-        # Results may have players of earlier placements: a prior rates those, too, that no results connect with random.
-        met = {name: Prior() for score in scores for name in (score.first, score.second) if name != RANDOM.name}
-        return fit_ratings(scores, met | self._priors, zero=RANDOM.name)
+        return ladder_ratings(self._rungs, scores, others=self._players)
 
 
-def arena_play(
-    game: Rules, rungs: Sequence[Rung], player: Contestant | None, *, name: str, opening_plies: int
-) -> PlayFn:
-    """Plays games in the arena between opponents and the player, which results call `name`."""
+def ladder_ratings(rungs: Iterable[Rung], scores: Sequence[PairScore], *, others: Iterable[str] = ()) -> Ratings:
+    """Ratings of a ladder's opponents, of all players that have results, and of others; random play is 0."""
+    # A prior rates those, too, that no results connect with random play.
+    names = {name for score in scores for name in (score.first, score.second)} | {*others}
+    priors = {name: Prior() for name in names} | {rung.name: rung.prior for rung in rungs}
+    priors.pop(RANDOM.name, None)
+    return fit_ratings(scores, priors, zero=RANDOM.name)
+
+
+def arena_play(game: Rules, rungs: Sequence[Rung], players: Mapping[str, Contestant], *, opening_plies: int) -> PlayFn:
+    """Plays games in the arena between the opponents of a ladder and other players, by their names in results."""
     by_name = {rung.name: rung for rung in rungs}
 
     def contestant(who: str, seed: int) -> Contestant:
-        if who == name:
-            assert player is not None
-            return player
+        if who in players:
+            return players[who]
         # A new player for each match: rollouts draw with every call, and earlier matches must have no influence.
         return by_name[who].contestant(game, seed=seed)
 

@@ -7,6 +7,7 @@ import {choice, download, h, toast} from "./dom.js";
 import {arrowsOf, evaluation, EvaluationBar, leadWords, lineRows, sideName} from "./engine_lines.js";
 import {moveTree} from "./moves.js";
 import {opener} from "./opener.js";
+import {REVIEWS, SEARCHES} from "./players.js";
 import {commentParts, lossDots, summaryTable} from "./review_parts.js";
 import {ask, on, whenOpen} from "./wire.js";
 
@@ -32,6 +33,7 @@ export function show(main, fields) {
   const controls = h("div", {className: "judging"});
   const captions = h("p", {className: "counts"});
   const other = h("div", {className: "others"});
+  const effort = h("div");
   const chooser = h("div", {className: "panel", hidden: true});
   const unlearned = h("p", {className: "dim unlearned", role: "note", hidden: true});
   const faults = h("div", {className: "panel faults", role: "alert", hidden: true});
@@ -51,12 +53,7 @@ export function show(main, fields) {
           button("»", "Last position", () => act("study.goto", {ply: 2000})))),
       h("div", {className: "panel"},
         h("div", {className: "row"}, button("Review the game", "Search every position and mark the mistakes", start),
-          choice(
-            "Simulations a position", [["50", "50"], ["400", "400"], ["2000", "2000"], ["10000", "10,000"]],
-            simulations,
-            (value) => {
-              simulations = value;
-            })),
+          effort),
         summary, h("div", {className: "row exports"}))));
 
   async function act(what, more = {}) {
@@ -89,7 +86,7 @@ export function show(main, fields) {
       opening.open = false;
       render(answer);
       opponents = (await ask("games.opponents", {game: answer.game}))
-                    .opponents.filter((one) => ["network", "search"].includes(one.kind));
+                    .opponents.filter((one) => SEARCHES.includes(one.kind));
       if (!opponents.some((one) => one.name === analyst)) analyst = opponents[0].name;
       if (!opponents.some((one) => one.name === rival)) rival = "";
       if (isNumbered) view = await ask("study.view", {numbered: true});
@@ -149,7 +146,7 @@ export function show(main, fields) {
     renderHeaders();
     renderBar();
     showFaults();
-    const isLearned = opponents.some((one) => one.kind === "network");
+    const isLearned = opponents.some((one) => /network/.test(one.kind));
     unlearned.hidden = !opponents.length || isLearned;
     if (!unlearned.hidden)
       unlearned.replaceChildren(
@@ -216,9 +213,15 @@ export function show(main, fields) {
     const judge = (value) => {
       analyst = value;
       if (isOn) searchHere();
+      render(view);
     };
     const shown = [["arrows", "best lines"], ["policy", "policy as heat"], ["visits", "visits as heat"]];
     if (view.hasOwners) shown.push(["ownership", "territory"]);
+    const numbers = REVIEWS[opponents.find((one) => one.name === analyst)?.kind ?? "network"];
+    if (!numbers.some(([value]) => value === simulations)) simulations = numbers[1][0];
+    effort.replaceChildren(choice("Search of a position", numbers, simulations, (value) => {
+      simulations = value;
+    }));
     controls.replaceChildren(
       toggle("Engine", isOn, turnEngine),
       view.board.turns ? toggle("Flip", null, () => act("study.view", {flipped: !view.board.flipped})) : "",

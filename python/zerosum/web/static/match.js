@@ -3,12 +3,15 @@
 import {setAddress} from "./address.js";
 import {Board} from "./board.js";
 import {choice, h, toast} from "./dom.js";
+import {NUMBERS} from "./players.js";
 import {ask, on, whenOpen} from "./wire.js";
 
 const SIMULATIONS = [
   ["", "as trained"], ["1", "the network alone"], ["10", "10"], ["50", "50"], ["100", "100"], ["200", "200"],
   ["800", "800"]
 ];
+const POSITIONS = [["", "as trained"], ["100", "100"], ["1000", "1,000"], ["10000", "10,000"]];
+const UNITS = {network: "Simulations", search: "Simulations", "small network": "Positions", depth: "Depth"};
 const GAMES = [2, 10, 20, 40, 100, 200].map((number) => [String(number), `${number} games`]);
 
 export function show(main, fields) {
@@ -40,8 +43,9 @@ export function show(main, fields) {
     const one = opponents.find((known) => known.name === name) ?? opponents[0];
     const numbers = {
       network: SIMULATIONS,
+      "small network": POSITIONS,
       search: SIMULATIONS.slice(2),
-      depth: [1, 2, 3, 4, 5, 6].map((depth) => [String(depth), `${depth} plies`]),
+      depth: NUMBERS.depth,
       random: null
     }[one.kind];
     const chosen = numbers?.find(([value]) => value === number)?.[0] ??
@@ -63,7 +67,7 @@ export function show(main, fields) {
         }),
       numbers ?
         choice(
-          one.kind === "depth" ? `Depth of the ${label.toLowerCase()}` : `Simulations of the ${label.toLowerCase()}`,
+          `${UNITS[one.kind]} of the ${label.toLowerCase()}`,
           numbers, chosen, (value) => write(one.name, value)) :
         "",
     ];
@@ -88,7 +92,7 @@ export function show(main, fields) {
   async function load() {
     try {
       ({opponents} = await ask("games.opponents", {game: asked.game}));
-      if (!asked.second) asked.second = (opponents.find((one) => one.kind !== "network") ?? opponents[0]).name;
+      if (!asked.second) asked.second = (opponents.find((one) => !/network/.test(one.kind)) ?? opponents[0]).name;
       draw();
     } catch (error) { toast(error.message); }
   }

@@ -248,7 +248,7 @@ export function show(main, fields) {
     });
     thought.replaceChildren(
       h("p", {}, h("b", {}, percent(found.rate)),
-        ` for ${whose}, who is to move, says ${found.by} after ${found.simulations} simulations.`),
+        ` for ${whose}, who is to move, says ${found.by} after ${found.work}.`),
       ...(
         /^rollouts/.test(found.by) ?
           [h("p", {className: "dim"}, "Random games have judged, not a network: these moves are guesses.")] :

@@ -3,6 +3,7 @@
 import {setAddress} from "./address.js";
 import {Board} from "./board.js";
 import {choice, drawing, h, percent, toast} from "./dom.js";
+import {SEARCHES} from "./players.js";
 import {Changes, TreeView} from "./tree.js";
 import {ask, on, whenOpen} from "./wire.js";
 
@@ -104,14 +105,14 @@ export function show(main, fields) {
       board.show(answer.board, answer.moves, {});
       figure.replaceChildren();
       opponents = (await ask("games.opponents", {game: link.game}))
-                    .opponents.filter((one) => ["network", "search"].includes(one.kind));
+                    .opponents.filter((one) => SEARCHES.includes(one.kind));
       if (!games.length) games = await ask("games.list");
       const names = games.map((one) => [one.name, one.name]);
       if (!names.some(([name]) => name === link.game)) names.unshift([link.game, link.game]);
       choosers.replaceChildren(
         choice("Game", names, link.game, (game) => open({game, moves: "", vs: "", start: ""})),
         choice(
-          "Who evaluates", opponents.map((one) => [one.name, one.name]), link.vs || opponents[0].name,
+          "Who evaluates", opponents.map((one) => [one.name, one.name]), answer.vs,
           (vs) => open({vs})),
         h("div", {className: "row"},
           h("button", {

@@ -1,13 +1,10 @@
 // The dialog that sets up a new game: the game and its options, who plays, how strong, which side, and the clock.
 
 import {choice, h} from "./dom.js";
+import {NUMBERS, USUAL} from "./players.js";
 import {ask} from "./wire.js";
 
-const STRENGTHS = [
-  ["10", "10 simulations"], ["50", "50 simulations"], ["200", "200 simulations"], ["800", "800 simulations"],
-  ["3200", "3200 simulations"], ["1s", "1 second"], ["5s", "5 seconds"], ["15s", "15 seconds"], ["rating", "a rating …"]
-];
-const DEPTHS = [1, 2, 3, 4, 5, 6].map((depth) => [String(depth), `${depth} plies`]);
+const TIMES = [["1s", "1 second"], ["5s", "5 seconds"], ["15s", "15 seconds"], ["rating", "a rating …"]];
 const CLOCKS = [
   ["", "No clock"], ["60", "1 minute"], ["180+2", "3 minutes + 2 s"], ["300+3", "5 minutes + 3 s"],
   ["600", "10 minutes"], ["900+10", "15 minutes + 10 s"], ["300+3x30", "5 minutes, 3 × 30 s byoyomi"],
@@ -115,8 +112,9 @@ export async function openSetup(dialog, {games, game, values, begin}) {
       drawOpponent();
     }));
     const kind = kindOf(wanted.name);
-    const known = kind === "depth" ? DEPTHS : STRENGTHS.filter(([value]) => value !== "rating" || ratings[wanted.name]);
-    if (!known.some(([value]) => value === wanted.strength)) wanted.strength = kind === "depth" ? "3" : "200";
+    const times = TIMES.filter(([value]) => value !== "rating" || ratings[wanted.name]);
+    const known = kind === "depth" ? NUMBERS.depth : [...NUMBERS[kind], ...times];
+    if (!known.some(([value]) => value === wanted.strength)) wanted.strength = USUAL[kind];
     places.strength.replaceChildren();
     if (kind === "random") return;
     places.strength.append(choice("Strength", known, wanted.strength, (value) => {
