@@ -118,8 +118,11 @@ def test_the_command(zero: Command, tmp_path: Path) -> None:
 def test_the_command_says_what_is_missing(zero: Command, tmp_path: Path) -> None:
     path = save_network(tmp_path / "checkpoints", CHESS)
     answer = zero("probe", str(path), "--ending", "KQvK")
-    assert answer.status == 2 and "--ending needs tables: name their folder by --syzygy." in answer.words + answer.err
+    assert (
+        answer.status == 2
+        and "--ending needs tables: name their folder by --syzygy, or a file by --table." in answer.words + answer.err
+    )
     answer = zero("probe", str(path))
-    assert answer.status == 2 and "chess with --syzygy" in answer.words + answer.err
+    assert answer.status == 2 and "chess with --syzygy or --table" in answer.words + answer.err
     answer = zero("probe", str(path), "--syzygy", str(tmp_path / "nowhere"))
     assert answer.status == 2 and "does not exist" in answer.words + answer.err

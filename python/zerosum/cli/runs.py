@@ -32,6 +32,9 @@ def evaluate(
         int, typer.Option(min=0, help="Positions of each solved set, if the game has them; 0 for none.")
     ] = 200,
     simulations: Simulations = None,
+    table: Annotated[
+        str, typer.Option(help="File of `zerosum tables`: draw solved positions from it.", show_default=False)
+    ] = "",
     seed: Annotated[int, seed_option("openings, random play and the choice of positions")] = 0,
     json: Json = False,
 ) -> None:
@@ -52,6 +55,7 @@ def evaluate(
             num_games=games,
             num_positions=positions,
             num_simulations=simulations,
+            table_files=table,
             seed=seed,
             write=silent if json else write,
             write_json=write if json else silent,
@@ -75,11 +79,15 @@ def probe(
     syzygy: Annotated[
         str, typer.Option(help="Folder of Syzygy tables: take positions of chess endings.", show_default=False)
     ] = "",
+    table: Annotated[
+        str, typer.Option(help="File of `zerosum tables`: take positions from it.", show_default=False)
+    ] = "",
     endings: Annotated[
         list[str] | None,
         typer.Option(
             "--ending",
-            help="An ending of --syzygy, such as KRPvKR; may be repeated; KQvK, KRvK, KPvK, KBNvK by default.",
+            help="An ending of the tables, such as KRPvKR; may be repeated; for Syzygy KQvK, KRvK, KPvK, KBNvK by"
+            " default, else those that the table was made for.",
         ),
     ] = None,
     worst: Annotated[int, typer.Option(min=0, help="Blind spots to show.")] = 5,
@@ -92,17 +100,22 @@ def probe(
     from zerosum.base.errors import SettingsError
     from zerosum.play.bundled import require_network
     from zerosum.play.player import load_player
-    from zerosum.report.blind_spots import SIMULATIONS, ExactPosition, probe_blind_spots, records_of
+    from zerosum.report.blind_spots import SIMULATIONS, ExactPosition, exact_positions, probe_blind_spots, records_of
     from zerosum.run.exact_endings import USUAL_ENDINGS, ending_positions
+    from zerosum.run.table_positions import table_sets
 
     path = require_network(run)
     player = load_player(path, game=game or None)
     positions = list[ExactPosition]()
+    if syzygy and table:
+        raise SettingsError("--syzygy and --table both name tables: leave out one of the two.")
     if syzygy:
         found_positions = ending_positions(player.game, syzygy, endings or USUAL_ENDINGS, seed=seed)
         positions = [ExactPosition(*position) for position in found_positions]
+    elif table:
+        positions = exact_positions(player.game, table_sets(player.game, table, endings or (), seed=seed))
     elif endings:
-        raise SettingsError("--ending needs tables: name their folder by --syzygy.")
+        raise SettingsError("--ending needs tables: name their folder by --syzygy, or a file by --table.")
     found = probe_blind_spots(
         player,
         records_of(path),

@@ -21,7 +21,7 @@ from zerosum.games.playthrough import Playthrough
 from zerosum.play.player import Player
 from zerosum.replay.records import GameRecord
 from zerosum.report.run_data import read_run
-from zerosum.run.solved import best_actions, solved_games, solved_sets
+from zerosum.run.solved import SolvedSet, best_actions, solved_games, solved_sets
 
 MOST_POSITIONS = 200_000
 """Positions of a game that is solved here; it takes some ten seconds."""
@@ -244,18 +244,23 @@ def _exact_positions(game: Rules) -> tuple[Sequence[ExactPosition], bool]:
     try:
         return solve(game), True
     except _TooLargeError:
-        solved = [
-            ExactPosition(state, dict(zip(game.legal_actions(state), map(float, position.results), strict=True)))
-            for each in solved_sets(game)
-            for position in each.positions
-            for state in [state_after(game, position.moves)]
-        ]
+        solved = exact_positions(game, solved_sets(game))
     if not solved:
         raise SettingsError(
             f"{game.spec.full_name} has more than {MOST_POSITIONS:,} positions, too many to solve it here, and no"
-            f" solved positions: probe a smaller game, or {', '.join(solved_games())}; chess with --syzygy."
+            f" solved positions: probe a smaller game, or {', '.join(solved_games())}; chess with --syzygy or --table."
         )
     return solved, False
+
+
+def exact_positions(game: Rules, sets: Iterable[SolvedSet]) -> list[ExactPosition]:
+    """The positions of solved sets."""
+    return [
+        ExactPosition(state, dict(zip(game.legal_actions(state), map(float, position.results), strict=True)))
+        for each in sets
+        for position in each.positions
+        for state in [state_after(game, position.moves, position=position.start)]
+    ]
 
 
 def records_of(path: Path) -> list[GameRecord] | None:

@@ -1,13 +1,14 @@
-"""Random positions of chess endings with exact results from Syzygy tables, to probe networks of chess by them.
+"""Random positions of endings with exact results, from Syzygy tables or others, to probe networks by them.
 
 An ending has the name of its table: `KRvK` is a king and a rook against a king, with either colour.
 """
 
 from __future__ import annotations
 
+import functools
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from zerosum.base.errors import GameError, SettingsError, shown
 from zerosum.games import Rules, State
@@ -48,17 +49,34 @@ def ending_positions(
     if game.spec.name != "chess":
         raise SettingsError(f"Syzygy tables are of chess, not of {game.spec.full_name}: probe it without them.")
     tables = open_syzygy(path)
-    return [position for name in names for position in _positions(game, tables, name, number, seed)]
+    found = list[tuple[State, Results]]()
+    for name in names:
+        require_ending(name)
+        if len(name) - 1 > tables.max_men:
+            raise SettingsError(
+                f"{name} has {len(name) - 1} men, and the tables have endings of {tables.max_men} at the most. Name a"
+                " smaller ending, or get the tables."
+            )
+        results = functools.partial(_results, game, tables, name)
+        found += random_endings(game, name, results, number=number, seed=seed)
+    return found
 
 
-def _positions(game: Rules, tables: Syzygy, name: str, number: int, seed: int) -> list[tuple[State, Results]]:
+def require_ending(name: str) -> None:
+    """Refuse what is not the name of an ending. Raises SettingsError."""
     if not re.fullmatch(r"K[QRBNP]*vK[QRBNP]*", name):
         raise SettingsError(f"{shown(name)} is not an ending: write the men of both sides, such as KQvK or KRPvKR.")
-    if len(name) - 1 > tables.max_men:
-        raise SettingsError(
-            f"{name} has {len(name) - 1} men, and the tables have endings of {tables.max_men} at the most. Name a"
-            " smaller ending, or get the tables."
-        )
+
+
+def random_endings(
+    game: Rules, name: str, results: Callable[[State], Results], *, number: int, seed: int
+) -> list[tuple[State, Results]]:
+    """Random different positions of an ending, and what `results` says of each.
+
+    Raises:
+        SettingsError: the name is not an ending, or it has not so many positions that are not over.
+    """
+    require_ending(name)
     rng, found = random.Random(f"{seed} {name}"), dict[str | None, tuple[State, Results]]()
     for _ in range(MOST_REPEATS * number):
         if len(found) == number:
@@ -66,7 +84,7 @@ def _positions(game: Rules, tables: Syzygy, name: str, number: int, seed: int) -
         state = _random_state(game, name, rng)
         text = game.position_text(state)
         if text not in found:
-            found[text] = state, _results(game, tables, state, name)
+            found[text] = state, results(state)
     raise SettingsError(f"{name} has hardly {number:,} positions: {len(found):,} were found.")
 
 
@@ -91,7 +109,7 @@ def _random_state(game: Rules, name: str, rng: random.Random) -> State:
     )
 
 
-def _results(game: Rules, tables: Syzygy, state: State, name: str) -> Results:
+def _results(game: Rules, tables: Syzygy, name: str, state: State) -> Results:
     """The results of the moves of a position.
 
     Raises:

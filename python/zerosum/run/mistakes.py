@@ -1,11 +1,12 @@
 """Mistakes of a run's checkpoints in solved positions: strength on an absolute scale while training.
 
-Each rated checkpoint plays a sample of the positions, and the last one as many as its time allows. Games without solved
-positions have no such measurements.
+Each rated checkpoint plays a sample of the positions, and the last one as many as its time allows. The positions are
+those of `strength.table_files` or of the package; games without either have no such measurements.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import time
@@ -18,7 +19,8 @@ from zerosum.games import Rules
 from zerosum.network.evaluators import Evaluator
 from zerosum.play.player import Player
 from zerosum.run.config import RunConfig
-from zerosum.run.solved import MistakeRate, mistake_rates, solved_sets
+from zerosum.run.solved import MistakeRate, SolvedSet, mistake_rates, solved_sets
+from zerosum.run.table_positions import table_sets
 
 FILE_NAME = "mistakes.jsonl"
 
@@ -56,10 +58,16 @@ class Mistakes:
         assert self._rules is not None, "counting needs a game"
         return self._rules
 
+    @functools.cached_property
+    def _sets(self) -> list[SolvedSet]:
+        """Solved positions of the tables that the settings name, or those of the package."""
+        paths = self._config.strength.table_files
+        return table_sets(self._game, paths) if paths else solved_sets(self._game)
+
     @property
     def has_positions(self) -> bool:
-        """Whether the game has solved positions, and the settings ask for tests on them."""
-        return self._config.strength.solved_positions > 0 and bool(solved_sets(self._game))
+        """Whether there are solved positions, and the settings ask for tests on them."""
+        return self._config.strength.solved_positions > 0 and bool(self._sets)
 
     def of_step(self, step: int) -> list[CheckpointMistakes]:
         """The rates of a checkpoint, one per set: the later of two measurements."""
@@ -100,7 +108,7 @@ class Mistakes:
             return
         max_positions = strength.solved_positions if seconds is None else None
         counted = {rate.set: rate.positions for rate in self.of_step(step)}
-        sets = solved_sets(self._game)
+        sets = self._sets
         sizes = {solved.name: len(solved.positions[:max_positions]) for solved in sets}
         missing = [solved for solved in sets if counted.get(solved.name, 0) < sizes[solved.name]]
         if not missing:
@@ -110,7 +118,10 @@ class Mistakes:
         allowed = strength.budget_share * num_evaluations
         if seconds is None and spent + num_positions * strength.solved_simulations > allowed:
             return
-        search = replace(self._config.search, num_simulations=strength.solved_simulations, root_noise_fraction=0.0)
+        # A search that has the results itself would be measured by nothing.
+        search = replace(
+            self._config.search, num_simulations=strength.solved_simulations, root_noise_fraction=0.0, table_files=""
+        )
         rates = mistake_rates(
             Player(self._game, evaluator, search, name=f"step {step}"),
             missing,

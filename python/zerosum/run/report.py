@@ -41,6 +41,7 @@ from zerosum.run.solved import MistakeRate, mistake_rates, published_mistakes, s
 from zerosum.run.storage.mirror import NOTE as STORE_NOTE
 from zerosum.run.storage.mirror import StoreNote
 from zerosum.run.strength import Strength, player_name
+from zerosum.run.table_positions import table_sets
 from zerosum.selfplay.evaluation_learning import values_text
 
 Write = Callable[[str], None]
@@ -82,6 +83,7 @@ def evaluate(
     num_games: int = 100,
     num_positions: int = 200,
     num_simulations: int | None = None,
+    table_files: str = "",
     seed: int = 0,
     write: Write = print,
     write_json: Write = silent,
@@ -98,6 +100,7 @@ def evaluate(
         num_games: Games against each opponent, an even number; 0 for no matches.
         num_positions: Positions of each solved set, drawn at random if it has more; 0 for none.
         num_simulations: Simulations per move; those of the run if not given.
+        table_files: Tables of exact results to draw solved positions from, in place of those of the package.
         seed: Key of the games and of the choice of positions.
         write: Gets the text.
         write_json: Gets each figure, as JSON.
@@ -111,7 +114,7 @@ def evaluate(
     player = load_player(run, num_simulations=num_simulations, game=game or None, batch_size=GAMES_AT_ONCE)
     write(f"{run}: {player.config.num_simulations} simulations a move.")
     matches = _play_matches(player, num_games, seed, write, write_json, on_game) if num_games else []
-    mistakes = _count_mistakes(player, num_positions, seed, write, write_json) if num_positions else []
+    mistakes = _count_mistakes(player, table_files, num_positions, seed, write, write_json) if num_positions else []
     if player.config.rules == "learned":
         _measure_model(run, player, num_games, seed, write, write_json)
     if matches:
@@ -181,9 +184,13 @@ def _measure_model(run: Path, player: Player, num_games: int, seed: int, write: 
 
 
 def _count_mistakes(
-    player: Player, num_positions: int, seed: int, write: Write, write_json: Write
+    player: Player, table_files: str, num_positions: int, seed: int, write: Write, write_json: Write
 ) -> list[MistakeRate]:
-    sets = solved_sets(player.game)
+    if table_files:
+        sets = table_sets(player.game, table_files, seed=seed)
+        player = player.judged_by(player.evaluator, replace(player.config, table_files=""))
+    else:
+        sets = solved_sets(player.game)
     if not sets:
         return []
     rates = mistake_rates(player, sets, max_positions=num_positions, seed=seed, num_threads=num_cores())

@@ -40,6 +40,8 @@ class SolvedPosition:
     scores: tuple[int, ...]
     """[L], the score of each legal action, ascending, for the player to move: above 0 a win (larger is faster), 0 a
     draw, below 0 a loss. The file's header describes the unit."""
+    start: str = ""
+    """The position before the moves, in the game's notation; the initial one if it is empty."""
 
     @property
     def results(self) -> tuple[int, ...]:
@@ -214,7 +216,7 @@ def mistake_rates(
 
 def _count_mistakes(player: Player, positions: Sequence[SolvedPosition]) -> tuple[int, int]:
     """The number of mistakes, and of evaluations for these moves."""
-    states = [state_after(player.game, position.moves) for position in positions]
+    states = [state_after(player.game, position.moves, position=position.start) for position in positions]
     actions, evaluations = best_actions(player, states)
     num_mistakes = 0
     for position, state, action in zip(positions, states, actions, strict=True):

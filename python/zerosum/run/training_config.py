@@ -139,6 +139,11 @@ class StrengthConfig:
     solved_simulations: int = setting(
         600, "simulations per move in solved positions (AlphaZero.jl: 600)", low=1, high=1 << 24
     )
+    table_files: str = setting(
+        "",
+        "files of `zerosum tables`, separated as in PATH, to draw the solved positions from (docs/tables.md); empty for"
+        " those of the package",
+    )
     opening_plies: int = setting(
         2, "random plies at the beginning of a rating game; each opening is played from both sides", low=0, high=100
     )

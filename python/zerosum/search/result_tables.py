@@ -96,11 +96,7 @@ def read_table(path: Path, game: Rules) -> ResultTable:
     Raises:
         DataError: the file cannot be read, is damaged, or has another game.
     """
-    try:
-        changed = path.stat().st_mtime_ns
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
-    header, table = _read(path, changed)
+    header, table = _read_file(path)
     name = game.spec.name if header.endings else game.spec.full_name
     if (header.game, header.rules) != (name, game.spec.version):
         raise DataError(
@@ -119,21 +115,30 @@ def open_tables(paths: str, game: Rules) -> list[ResultTable]:
     return [read_table(Path(name).expanduser(), game) for name in paths.split(os.pathsep) if name]
 
 
-@functools.lru_cache(maxsize=8)
-def _read(path: Path, changed: int) -> tuple[TableHeader, ResultTable]:
-    """A file of this age. Its size is compared with its first line before the rest is read."""
+def table_endings(path: Path) -> list[str]:
+    """The endings that a file's table was asked for; empty for a whole game. Raises DataError as `read_table` does."""
+    return _read_file(path)[0].endings
+
+
+def _read_file(path: Path) -> tuple[TableHeader, ResultTable]:
     try:
-        with path.open("rb") as file:
-            line = file.readline(MOST_HEADER_BYTES)
-            header = _header(line)
-            if header is None:
-                raise DataError(f"{path} is not a table of results, or of another version. {MAKE_AGAIN}")
-            found, expected = path.stat().st_size, len(line) + BYTES_PER_POSITION * header.positions
-            if found != expected:
-                raise DataError(f"{path} has {found:,} bytes, expected {expected:,}. {MAKE_AGAIN}")
-            columns = file.read(BYTES_PER_POSITION * header.positions)
+        return _read(path, path.stat().st_mtime_ns)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: Path, changed: int) -> tuple[TableHeader, ResultTable]:
+    """A file of this age. Its size is compared with its first line before the rest is read. Raises OSError."""
+    with path.open("rb") as file:
+        line = file.readline(MOST_HEADER_BYTES)
+        header = _header(line)
+        if header is None:
+            raise DataError(f"{path} is not a table of results, or of another version. {MAKE_AGAIN}")
+        found, expected = path.stat().st_size, len(line) + BYTES_PER_POSITION * header.positions
+        if found != expected:
+            raise DataError(f"{path} has {found:,} bytes, expected {expected:,}. {MAKE_AGAIN}")
+        columns = file.read(BYTES_PER_POSITION * header.positions)
     if zlib.crc32(columns) != header.crc32:
         raise DataError(f"{path} is damaged: its checksum is another. {MAKE_AGAIN}")
     keys = np.frombuffer(columns, "<u8", header.positions).astype(np.uint64)
@@ -150,7 +155,6 @@ def _header(line: bytes) -> TableHeader | None:
     except (ValueError, TypeError, RecursionError):
         return None
     numbers = (header.version, header.rules, header.positions, header.crc32)
-    is_well_typed = all(isinstance(number, int) and number >= 0 for number in numbers) and isinstance(
-        header.endings, list
-    )
-    return header if is_well_typed and (header.format, header.version) == (FORMAT, VERSION) else None
+    has_numbers = all(isinstance(number, int) and number >= 0 for number in numbers)
+    has_names = isinstance(header.endings, list) and all(isinstance(name, str) for name in header.endings)
+    return header if has_numbers and has_names and (header.format, header.version) == (FORMAT, VERSION) else None
