@@ -153,7 +153,8 @@ def _words(limit: str, run: RunData) -> str:
     """A limit as a sentence has it."""
     if limit.startswith("@"):
         unit = "positions" if run.config.network.kind == "updatable" else "simulations"
-        return f"{limit[1:]} {unit} a move"
+        number, _, more = limit[1:].partition(", ")
+        return f"{number} {unit} a move{more and ', '}{more}"
     return limit.strip(" ()") or "the player's usual limit"
 
 

@@ -47,8 +47,12 @@ class Picture:
     """The image as a data URI."""
 
 
-def figure(num_axes: int, *, height: float = 3.1, width: float | None = None) -> tuple[Figure, list[Axes]]:
+def figure(
+    num_axes: int, *, height: float = 3.1, width: float | None = None, num_rows: int = 1
+) -> tuple[Figure, list[Axes]]:
     """A figure with axes side by side, each `width` inches wide: by default 4.0, or 5.2 if it is alone.
+
+    With several rows there are `num_axes` in each; the height is that of all, and the axes are in the order of reading.
 
     Raises:
         SettingsError: matplotlib is not installed.
@@ -61,7 +65,7 @@ def figure(num_axes: int, *, height: float = 3.1, width: float | None = None) ->
     style: Any = {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25}
     with rc_context({**style, "font.size": 9, "axes.titlesize": 10}):
         drawn = Figure(figsize=((width or (4.0 if num_axes > 1 else 5.2)) * num_axes, height), layout="constrained")
-        axes = drawn.subplots(1, num_axes, squeeze=False)[0]
+        axes = drawn.subplots(num_rows, num_axes, squeeze=False).ravel()
         for one in axes:
             one.locator_params(axis="x", nbins=MOST_TICKS)
     return drawn, list(axes)
