@@ -6,6 +6,7 @@ of runs of one game are rated together.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -154,6 +155,7 @@ def _words(limit: str, run: RunData) -> str:
     if limit.startswith("@"):
         unit = "positions" if run.config.network.kind == "updatable" else "simulations"
         number, _, more = limit[1:].partition(", ")
+        number = f"{int(number):,}" if re.fullmatch(r"[0-9]{1,12}", number) else number
         return f"{number} {unit} a move{more and ', '}{more}"
     return limit.strip(" ()") or "the player's usual limit"
 

@@ -69,12 +69,12 @@ class Curves:
             margin = 0.05 * (right - left)
             for axes in panels:
                 axes.set(xlabel=runs[0].unit, xlim=(left - margin, right + margin))
-        if len(self.runs) > 1:
-            named = [
-                pair for axes in all_axes[::columns] for pair in zip(*axes.get_legend_handles_labels(), strict=True)
-            ]
-            handles, labels = [handle for handle, _ in named], [label for _, label in named]
-            drawn.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7)
+        if len(by_game) > 1:  # colours begin anew in each row
+            for axes in all_axes[::columns]:
+                if axes.get_legend_handles_labels()[1]:
+                    axes.legend(fontsize=7, loc="lower right")
+        elif len(self.runs) > 1:
+            drawn.legend(*all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=7)
         return drawn
 
     def _by_game(self) -> list[tuple[RunData, ...]]:
