@@ -701,6 +701,37 @@ class Syzygy:
         """
 
 @final
+class ResultTable:
+    """Exact results of a small game, or of endings with few men, by retrograde analysis: for `Search`, and to be asked.
+
+    `zerosum.search.result_tables` makes, writes and reads them.
+    """
+
+    def __new__(cls, keys: NDArray[np.uint64], plies: NDArray[np.int16], *, is_of_endings: bool) -> ResultTable: ...
+    @staticmethod
+    def solve(game: Game, *, endings: Sequence[str], max_bytes: int) -> ResultTable:
+        """The results of all positions of `game` or, with names such as KQvKR, of endings and of all they lead to.
+
+        Raises ValueError with a sentence if more than `max_bytes` would be needed, or the game has no such table.
+        """
+    def __len__(self) -> int: ...
+    @property
+    def is_of_endings(self) -> bool:
+        """Whether the positions are those of endings, and not those of a whole game."""
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        """The positions' numbers [N], ascending."""
+    @property
+    def plies(self) -> NDArray[np.int16]:
+        """Plies to the end [N]: above 0 if the player to move wins, below if it loses, 0 for a draw."""
+    def get(self, game: Game, state: State) -> int | None:
+        """Plies to the end of a position of `game` with best play: above 0 if the player to move wins, 0 for a draw.
+
+        Counters of moves and repetition do not count. None if the table does not have the position: it is over, or of
+        another kind.
+        """
+
+@final
 class Search:
     """Searches of many positions of one game side by side. `zerosum.search.new_search` makes one from a `SearchConfig`.
 
@@ -710,7 +741,14 @@ class Search:
     """
 
     def __new__(
-        cls, game: Game, config: SearchConfig, num_trees: int, *, noise_alpha: float, syzygy: Syzygy | None = None
+        cls,
+        game: Game,
+        config: SearchConfig,
+        num_trees: int,
+        *,
+        noise_alpha: float,
+        syzygy: Syzygy | None = None,
+        results: Sequence[ResultTable] = (),
     ) -> Search: ...
     @property
     def game(self) -> Game: ...

@@ -15,7 +15,7 @@ from commands_for_tests import Command
 from engines_for_tests import fake_word
 from zerosum.arena import suite as suites
 from zerosum.arena.played import PlayedGame, Thought
-from zerosum.arena.suite import SuiteResult, SuiteWords, mean_nodes, play_suite
+from zerosum.arena.suite import SuiteResult, SuiteWords, mean_nodes, play_suite, speeds
 from zerosum.arena.suite_page import suite_page
 from zerosum.base.errors import SettingsError
 from zerosum.contest.mover import EngineFailure
@@ -81,6 +81,29 @@ def test_mean_simulations_are_those_of_the_first_player() -> None:
     assert math.isnan(mean_nodes(CHESS, []))
 
 
+def test_speeds_are_those_of_each_players_moves() -> None:
+    """Moves without a number or a time do not count; the opening has no thoughts."""
+    told = [(1000, 2.0), (30, 1.5), (None, 9.0), (60, 0.5), (500, 1.0), (7, None)]
+    thoughts = tuple(Thought(nodes=nodes, seconds=seconds) for nodes, seconds in told)
+    moves = [0, 1, 2, 3, 4, 5, 6]
+    connect4 = make("connect4")
+    game = PlayedGame(0, tuple(moves), 1, first_is_player=1, result=0.0, ending="", thoughts=thoughts)
+    assert speeds(connect4, [game]) == (1500 / 3, 90 / 2)
+    swapped = replace(game, first_is_player=0)
+    assert speeds(connect4, [swapped]) == (90 / 2, 1500 / 3)
+    assert speeds(connect4, [game, swapped]) == (1590 / 5, 1590 / 5)
+    assert all(math.isnan(speed) for speed in speeds(connect4, []))
+
+
+def test_speeds_stand_beside_the_papers(results: list[SuiteResult]) -> None:
+    first, second = results[0].speeds
+    assert first > 0 and math.isnan(second), "the cheat tells nothing"
+    words = f"{first:,.0f} and unknown positions a second; paper 60,000 and 60,000,000"
+    assert f"speed          {words}" in str(results[0]) and words in suite_page(results, title="Suite")
+    assert "paper 60,000" not in results[-1].speed_words, "the table has no later opponents"
+    assert replace(results[0], speeds=(math.nan, math.nan)).speed_words == ""
+
+
 def test_an_engine_that_cannot_begin_has_not_lost(tmp_path: Path) -> None:
     """Its games would be wins that nobody played."""
     words = replace(WORDS, time_scale=0.0002, opponent=fake_word(ucinewgame=["!close"]))
@@ -107,6 +130,21 @@ def test_the_page_has_bars_by_side_and_the_papers(results: list[SuiteResult]) ->
         "<tr><td>A10 English Opening</td><td>1 won, 0 drawn, 0 lost</td><td>1 won, 0 drawn, 0 lost</td></tr>"
         in openings
     )
+
+
+def test_the_page_has_the_games_of_the_papers_rules(results: list[SuiteResult]) -> None:
+    """The cheat loses before it moves: one game for each side, both openings different."""
+    text = suite_page(results[:1], title="Suite")
+    assert "<summary>2 of 2 games: one for each opening of 15 moves, and all losses</summary>" in text
+    (rows,) = re.findall(r"<details>.*</details>", text)
+    assert re.findall(r"<td>(\d)</td><td>(\w+)</td><td>([^<]*)</td>", rows) == [
+        ("1", "first", "won, illegal move"),
+        ("2", "second", "won, illegal move"),
+    ]
+    first, second = results[0].played.result.games
+    lost = replace(results[0].played.result, games=(first, replace(first, index=1, result=1.0)))
+    again = replace(results[0], played=replace(results[0].played, results=(lost,)))
+    assert "<summary>1 of 2 games" in suite_page([again], title="Suite") and second.actions != first.actions
 
 
 def test_an_alpha_beta_search_plays_in_alphazeros_place() -> None:
@@ -152,7 +190,8 @@ def test_the_papers_matches_of_chess(tmp_path: Path) -> None:
         "  here           2 won, 0 drawn, 0 lost of 2 games\n"
         "  moving first   1 won, 0 drawn, 0 lost; paper 29.0 %, 70.6 %, 0.4 %\n"
         "  moving second  1 won, 0 drawn, 0 lost; paper 2.0 %, 97.2 %, 0.8 %\n"
-        "  nodes          1 a move\nrollouts"
+        "  nodes          1 a move\n"
+        "  speed          "
     )
 
 

@@ -42,7 +42,7 @@ COMMANDS = (
         "explain",
         "web",
     ),
-    *("games", "show", "perft", "book", "check-game", "bench"),
+    *("games", "show", "perft", "tables", "book", "check-game", "bench"),
 )
 
 

@@ -79,6 +79,24 @@ def test_the_sides_of_a_match_add_up_to_its_result() -> None:
             assert (match.as_first[0] + match.as_second[0]) / 200 == pytest.approx(match.won_share, abs=0.0005)
 
 
+def test_the_speeds_of_tables_s4() -> None:
+    """Of the opponents that the tables name, not of the later ones."""
+    speeds = {
+        (match.suite, match.game, match.opponent.name): (
+            match.positions_per_second,
+            match.opponent.positions_per_second,
+        )
+        for match in MATCHES
+        if match.opponent.positions_per_second
+    }
+    assert speeds == {
+        ("paper", "chess", "Stockfish 8"): (60_000, 60_000_000),
+        ("paper", "shogi", "Elmo WCSC27"): (60_000, 25_000_000),
+        ("paper-2017", "chess", "Stockfish 8"): (80_000, 70_000_000),
+        ("paper-2017", "shogi", "Elmo WCSC27"): (40_000, 35_000_000),
+    }
+
+
 def test_an_unknown_suite() -> None:
     with pytest.raises(SettingsError, match=r"unknown suite 'papr': did you mean 'paper'"):
         paper_matches("papr")

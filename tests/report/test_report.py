@@ -27,6 +27,7 @@ from zerosum._core import Search
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.contest.elo import MOST_ELO_ERROR, TOO_FEW_GAMES
 from zerosum.games import Rules, State, make
+from zerosum.games.piece_kinds import piece_kinds
 from zerosum.play.driver import SearchDriver
 from zerosum.play.search_tree import most_visited
 from zerosum.play.task import Task
@@ -35,7 +36,8 @@ from zerosum.report import drawings, probes
 from zerosum.report.curves import curves
 from zerosum.report.drawings import Picture, mean_band, picture
 from zerosum.report.findings import findings
-from zerosum.report.game_statistics import GameBlock, block_of, reliability, swings
+from zerosum.report.game_statistics import GameBlock, block_of, reliability
+from zerosum.report.notable_games import swings
 from zerosum.report.opening_choice import human_shares, opening_shares
 from zerosum.report.page import write_page
 from zerosum.report.run_data import differing_settings, families, read_run
@@ -467,7 +469,7 @@ def test_the_worth_of_pieces_is_found_again() -> None:
     values = np.tanh(counts @ [0.1, 0.5, 0.0] + 0.05).astype(np.float32)
     worth = probes._worth(values, counts, ["pawns", "rooks", "queens"])
     assert worth == {"pawns": pytest.approx(0.1, abs=0.02), "rooks": pytest.approx(0.5, abs=0.06)}
-    assert [name for name, _, _ in probes._kinds(make("chess"))] == ["pawns", "knights", "bishops", "rooks", "queens"]
+    assert [name for name, _, _ in piece_kinds(make("chess"))] == ["pawns", "knights", "bishops", "rooks", "queens"]
 
 
 # ---- compare

@@ -6,6 +6,7 @@ use crate::games::options::{OptionSpec, OptionValues};
 use crate::picture::Picture;
 use crate::player::{Player, ValueForFirst};
 use crate::random::RandomStream;
+use crate::retrograde::Men;
 
 /// An action's index in `0..num_actions`; the same number is the network's policy output.
 pub type Action = u16;
@@ -485,6 +486,14 @@ pub trait Game: Send + Sync + 'static {
     /// The board for tables of chess endings, and the plies since a capture or a pawn's move; `None` in games with other rules.
     #[inline]
     fn syzygy_board<'a>(&self, _state: &'a Self::State) -> Option<(&'a cozy_chess::Board, u32)> {
+        None
+    }
+
+    /// The men of a position with at most [`MAX_MEN`](crate::retrograde::MAX_MEN) of them, for tables of endings, in games like chess:
+    /// FENs, one king each, the same rules for both colours and for mirror images. `None` in other games, and where more counts
+    /// than men, side to move and en passant, as castling rights do.
+    #[inline]
+    fn men(&self, _state: &Self::State) -> Option<Men> {
         None
     }
 

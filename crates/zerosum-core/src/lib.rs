@@ -38,6 +38,7 @@ pub mod player;
 mod pool;
 pub mod proof;
 pub mod random;
+pub mod retrograde;
 pub mod search;
 pub mod selfplay;
 pub mod syzygy;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::game::{Action, Game, Position};
 use crate::player::{ValueForFirst, ValueForMover};
+use crate::retrograde::ResultTable;
 use crate::syzygy::{Syzygy, is_mate};
 
 /// Plies without a capture or a pawn's move after which a game of chess is drawn, less the one by which a distance may be wrong.
@@ -14,6 +15,8 @@ const CERTAIN_PLIES: i32 = 99;
 pub struct Tables {
     /// Tables of chess endings.
     pub syzygy: Option<Arc<Syzygy>>,
+    /// Results of a small game, or of endings, by retrograde analysis.
+    pub results: Vec<Arc<ResultTable>>,
 }
 
 /// What tables know of a root's moves.
@@ -28,7 +31,7 @@ pub struct RankedMoves {
 impl Tables {
     /// Whether there are any.
     pub fn are_empty(&self) -> bool {
-        self.syzygy.is_none()
+        self.syzygy.is_none() && self.results.is_empty()
     }
 
     /// The certain result of a position whose game is not over.
@@ -37,18 +40,73 @@ impl Tables {
     /// position can occur again. A draw is certain at any time.
     #[inline]
     pub fn result<G: Game>(&self, game: &G, position: &Position<G::State>) -> Option<ValueForFirst> {
+        if let Some(plies) = self.plies(game, position) {
+            let mover = game.player(&position.state);
+            return Some(ValueForMover(f32::from(plies.signum())).for_first(mover));
+        }
         let syzygy = self.syzygy.as_ref()?;
         let (board, clock) = game.syzygy_board(&position.state)?;
         let result = syzygy.wdl(board)?.result();
         (clock == 0 || result == 0.0).then(|| ValueForMover(result).for_first(game.player(&position.state)))
     }
 
+    /// Plies to the end by the tables of results: positive if the player to move wins, 0 for a draw. `None` if they do not have the
+    /// position, or a counter of moves or the ply cap may come before its end.
+    #[inline]
+    fn plies<G: Game>(&self, game: &G, position: &Position<G::State>) -> Option<i16> {
+        self.results.iter().find_map(|table| table.plies(game, position))
+    }
+
     /// What is known of the legal moves of a position; `None` if a table is missing.
+    pub fn rank<G: Game>(&self, game: &G, position: &Position<G::State>, actions: &[Action]) -> Option<RankedMoves> {
+        self.rank_by_results(game, position, actions).or_else(|| self.rank_by_syzygy(game, position, actions))
+    }
+
+    /// As [`Self::rank`], by the tables of results: the nearest win is played, or the farthest loss.
+    fn rank_by_results<G: Game>(
+        &self,
+        game: &G,
+        position: &Position<G::State>,
+        actions: &[Action],
+    ) -> Option<RankedMoves> {
+        self.plies(game, position)?;
+        let mover = game.player(&position.state);
+        let mut ranked = Vec::with_capacity(actions.len());
+        for action in actions {
+            let mut next = position.clone();
+            next.play(game, *action);
+            let (result, plies) = if let Some(outcome) = next.outcome(game) {
+                (outcome.result.for_mover(mover).0, 0)
+            } else {
+                let plies = self.plies(game, &next)?;
+                let is_movers = game.player(&next.state) == mover;
+                (f32::from(if is_movers { plies } else { -plies }.signum()), plies.abs())
+            };
+            // Of wins the nearest is the best, of losses the farthest.
+            ranked.push((result, if result > 0.0 { -plies } else { plies }));
+        }
+        let best = ranked.iter().copied().max_by(|one, other| one.partial_cmp(other).expect("results are numbers"))?;
+        let is_decided = best.0 != 0.0;
+        let results = actions
+            .iter()
+            .zip(&ranked)
+            .filter(|(_, (result, _))| is_decided || *result != best.0)
+            .map(|(action, (result, _))| (*action, ValueForMover(*result)));
+        let choice = actions.iter().zip(&ranked).find(|(_, rank)| **rank == best);
+        Some(RankedMoves { results: results.collect(), best: choice.filter(|_| is_decided).map(|(action, _)| *action) })
+    }
+
+    /// As [`Self::rank`], by Syzygy tables.
     ///
     /// Wins are ranked by the distance to the next capture or pawn's move, which comes nearer with every move, so that a win is won
     /// before fifty moves are over. Of the others only moves with a worse result than the best have a certain one: among equal
     /// draws, and wins that may come too late, the search decides.
-    pub fn rank<G: Game>(&self, game: &G, position: &Position<G::State>, actions: &[Action]) -> Option<RankedMoves> {
+    fn rank_by_syzygy<G: Game>(
+        &self,
+        game: &G,
+        position: &Position<G::State>,
+        actions: &[Action],
+    ) -> Option<RankedMoves> {
         let syzygy = self.syzygy.as_ref()?;
         let (board, clock) = game.syzygy_board(&position.state)?;
         syzygy.wdl(board)?;

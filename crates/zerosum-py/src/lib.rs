@@ -18,6 +18,7 @@ mod leaves;
 mod packed_plies;
 mod picture;
 mod python_game;
+mod result_table;
 mod root;
 mod search;
 mod settings;
@@ -97,6 +98,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<search::Search>()?;
     module.add_class::<root::Root>()?;
     module.add_class::<syzygy::Syzygy>()?;
+    module.add_class::<result_table::ResultTable>()?;
     module.add_class::<games_in_flight::GamesInFlight>()?;
     module.add_class::<games_in_flight::PlayedMoves>()?;
     module.add_function(wrap_pyfunction!(core_game_names, module)?)?;

@@ -16,6 +16,7 @@ use zerosum_core::tables::Tables;
 use crate::failure::{catch, game_error, value_error};
 use crate::game::{Game, action_index};
 use crate::leaves::Leaves;
+use crate::result_table::ResultTable;
 use crate::root::Root;
 use crate::settings::Settings;
 use crate::state::{LineOfPlay, State};
@@ -118,7 +119,7 @@ impl Search {
 #[pymethods]
 impl Search {
     #[new]
-    #[pyo3(signature = (game, config, num_trees, *, noise_alpha, syzygy=None))]
+    #[pyo3(signature = (game, config, num_trees, *, noise_alpha, syzygy=None, results=Vec::new()))]
     fn new(
         py: Python<'_>,
         game: Py<Game>,
@@ -126,15 +127,16 @@ impl Search {
         num_trees: usize,
         noise_alpha: f32,
         syzygy: Option<&Syzygy>,
+        results: Vec<PyRef<'_, ResultTable>>,
     ) -> PyResult<Self> {
         let mut config = config.extract::<Settings>()?.config(noise_alpha)?;
         if game.get().is_python {
             config.threads = 1; // only the one that asks has the interpreter's lock
         }
         let mut inner = catch(|| game.get().inner.search(config, num_trees))?.map_err(value_error)?;
-        if let Some(syzygy) = syzygy {
-            inner.use_tables(Tables { syzygy: Some(Arc::clone(&syzygy.inner)) }).map_err(value_error)?;
-        }
+        let syzygy = syzygy.map(|syzygy| Arc::clone(&syzygy.inner));
+        let results = results.iter().map(|table| Arc::clone(&table.inner)).collect();
+        inner.use_tables(Tables { syzygy, results }).map_err(value_error)?;
         let lines = Mutex::new(vec![game.get().initial_line(); num_trees]);
         let (inner, memory) = (Mutex::new(inner), PyDict::new(py).unbind());
         Ok(Self { game, inner, end: OnceLock::new(), copies: Mutex::default(), memory, lines })

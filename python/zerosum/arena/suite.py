@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zerosum.arena.plan import MatchPlan, MatchSettings
-from zerosum.arena.played import PlayedGame
+from zerosum.arena.played import PlayedGame, Thought
 from zerosum.arena.session import Say, SessionResult, plan_match, play_session, with_openings
 from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.contest.clock import TimeControl
@@ -69,11 +69,14 @@ class SuiteResult:
     """The result of a match of the suite, beside the paper's."""
 
     match: PaperMatch
+    game: Rules
     played: SessionResult
     nodes: float
     """Mean number of simulations of our moves, or of positions of an alpha-beta search; NaN if none is told."""
     whole_nodes: float = math.nan
     """The same in the match with the whole time, for a match with time odds; else NaN."""
+    speeds: tuple[float, float] = (math.nan, math.nan)
+    """Simulations or positions that the two players made in a second of their moves; NaN if not told."""
 
     def __str__(self) -> str:
         games = "" if self.match.num_games is None else f" of {self.match.num_games:,} games"
@@ -85,8 +88,21 @@ class SuiteResult:
             rows[f"moving {side}"] = f"{here.tally(player=player)}{told}"
         if not math.isnan(self.nodes):
             rows["nodes"] = f"{self.nodes:,.0f} a move{self._odds_words}"
+        if self.speed_words:
+            rows["speed"] = self.speed_words
         lines = [self.match.title, *(f"{name:<14} {row}" for name, row in rows.items())]
         return "\n  ".join(lines) + f"\n{here}"
+
+    @property
+    def speed_words(self) -> str:
+        """Positions a second of both players, beside the paper's; "" if neither is known."""
+        if all(math.isnan(speed) for speed in self.speeds):
+            return ""
+        here = " and ".join("unknown" if math.isnan(speed) else f"{speed:,.0f}" for speed in self.speeds)
+        known = (self.match.positions_per_second, self.match.opponent.positions_per_second)
+        if None in known:
+            return f"{here} positions a second"
+        return f"{here} positions a second; paper {known[0]:,} and {known[1]:,}"
 
     @property
     def _odds_words(self) -> str:
@@ -140,20 +156,42 @@ def play_suite(
         if match.time_divisor == 1:
             whole_nodes.setdefault(match.game, nodes)
         whole = whole_nodes.get(match.game, math.nan) if match.time_divisor > 1 else math.nan
-        yield SuiteResult(match, played, nodes, whole)
+        yield SuiteResult(match, plan.game, played, nodes, whole, speeds(plan.game, played.result.games))
         if played.is_interrupted:
             return
 
 
 def mean_nodes(game: Rules, games: Iterable[PlayedGame]) -> float:
     """The mean number of simulations that the contestant named first reports for its moves; NaN without any."""
-    counts = list[int]()
+    counts = [thought.nodes for thought in _thoughts(game, games)[0] if thought.nodes]
+    return sum(counts) / len(counts) if counts else math.nan
+
+
+def speeds(game: Rules, games: Iterable[PlayedGame]) -> tuple[float, float]:
+    """Simulations or positions a second of the contestants named first and second; NaN if they report none.
+
+    The time is that of their moves with a number of nodes, as their clocks ran.
+    """
+    first, second = (
+        [(one.nodes, one.seconds) for one in thoughts if one.nodes and one.seconds]
+        for thoughts in _thoughts(game, games)
+    )
+    return _per_second(first), _per_second(second)
+
+
+def _per_second(moves: Sequence[tuple[int, float]]) -> float:
+    return sum(nodes for nodes, _ in moves) / sum(seconds for _, seconds in moves) if moves else math.nan
+
+
+def _thoughts(game: Rules, games: Iterable[PlayedGame]) -> tuple[list[Thought], list[Thought]]:
+    """The thoughts of the contestants named first and second."""
+    found: tuple[list[Thought], list[Thought]] = [], []
     for played in games:
         players = Playthrough.of(game, played.start, played.actions).players
         for player, thought in zip(players[played.opening_plies :], played.thoughts, strict=False):
-            if thought is not None and thought.nodes and player == played.first_is_player:
-                counts.append(thought.nodes)
-    return sum(counts) / len(counts) if counts else math.nan
+            if thought is not None:
+                found[player != played.first_is_player].append(thought)
+    return found
 
 
 class _LeftOutError(ZerosumError):

@@ -6,9 +6,13 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from zerosum.arena.played import PlayedGame
+from zerosum.arena.sample_games import OPENING_PLIES, Notable, notable_games, sample_games
 from zerosum.arena.suite import SuiteResult
 from zerosum.base.errors import counted
 from zerosum.contest.sprt import Tally
+from zerosum.games import Rules
+from zerosum.games.game_card import game_card
+from zerosum.games.playthrough import Playthrough
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #22262b; --soft: #5d6570; --back: #fdfdfc; --rule: #d9dde2;
@@ -24,6 +28,10 @@ h1 { font-size: 1.6rem; margin: 0 0 .2rem; } h2 { font-size: 1.05rem; margin: 1.
 .bar { display: flex; height: 1.1rem; border-radius: 3px; overflow: hidden; background: var(--rule); }
 .paper .bar { height: .5rem; opacity: .75; } .paper { color: var(--soft); }
 .won { background: var(--won); } .drawn { background: var(--drawn); } .lost { background: var(--lost); }
+h3 { font-size: .95rem; margin: 1rem 0 .3rem; } details { margin: .5rem 0; } summary { cursor: pointer; }
+.games { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: 1.2rem; }
+figure { margin: 0; } figure img { width: 100%; } figcaption { color: var(--soft); font-size: .9rem; }
+.moves { font: .78rem/1.45 ui-monospace, monospace; overflow-wrap: anywhere; }
 .key span { display: inline-block; width: .8rem; height: .8rem; margin: 0 .3rem 0 1rem; border-radius: 2px; }
 table { border-collapse: collapse; font-size: .9rem; } td, th { text-align: left; padding: .15rem .9rem .15rem 0;
   border-bottom: 1px solid var(--rule); } td + td { font-variant-numeric: tabular-nums; }
@@ -49,12 +57,18 @@ def _match(result: SuiteResult) -> Iterator[str]:
     match, here = result.match, result.played.result
     yield f"<h2>{escape(match.title)}</h2>"
     yield f"<p class=soft>{escape(here.first)} against {escape(here.second)}, {counted(len(here.games), 'game')}</p>"
+    if result.speed_words:
+        yield f"<p class=soft>{escape(result.speed_words)}</p>"
     paper = None if match.tally is None else _shares(match.tally)
     yield from _bars("all games", here.tally(), paper)
     for player, (side, shares) in enumerate((("first", match.as_first), ("second", match.as_second))):
         yield from _bars(f"moving {side}", here.tally(player=player), shares)
     if match.openings:
         yield from _by_opening(here.games)
+    yield from _samples(result)
+    cards = [_card(notable) for notable in notable_games(result.game, here.games)]
+    if cards:
+        yield f"<h3>Games worth a look</h3><div class=games>{''.join(cards)}</div>"
 
 
 def _bars(name: str, tally: Tally, paper: tuple[float, ...] | None) -> Iterator[str]:
@@ -90,6 +104,39 @@ def _by_opening(games: Sequence[PlayedGame]) -> Iterator[str]:
         for name, played in by_name.items()
     )
     yield f"<table><tr><th>opening</th><th>moving first</th><th>moving second</th></tr>{rows}</table>"
+
+
+def _samples(result: SuiteResult) -> Iterator[str]:
+    """The games of the paper's rules with their moves, folded up."""
+    games = result.played.result.games
+    shown = sample_games(games)
+    rows = "".join(
+        f"<tr><td>{game.index + 1}</td><td>{('first', 'second')[game.first_is_player]}</td><td>{_result(game)}</td>"
+        f"<td>{len(game.actions)}</td><td class=moves>{_moves(result.game, game)}</td></tr>"
+        for game in shown
+    )
+    head = "<tr><th>game</th><th>moving</th><th>result</th><th>plies</th><th>moves</th></tr>"
+    rule = f"one for each opening of {OPENING_PLIES // 2} moves, and all losses"
+    words = f"{len(shown)} of {counted(len(games), 'game')}: {rule}"
+    yield f"<details><summary>{words}</summary><table>{head}{rows}</table></details>"
+
+
+def _moves(rules: Rules, game: PlayedGame) -> str:
+    start = f"{game.start}: " if game.start else ""
+    return escape(start + " ".join(Playthrough.of(rules, game.start, game.actions).texts))
+
+
+def _result(game: PlayedGame) -> str:
+    word = "won" if game.result > 0 else "lost" if game.result < 0 else "drawn"
+    return escape(f"{word}, {game.ending}" if game.ending else word)
+
+
+def _card(notable: Notable) -> str:
+    game = notable.game
+    side = ("first", "second")[game.first_is_player]
+    return game_card(
+        notable.so_far, notable.ply, f"Game {game.index + 1}, moving {side}: {notable.sentence}; {_result(game)}."
+    )
 
 
 def _tally(games: Sequence[PlayedGame], player: int) -> Tally:

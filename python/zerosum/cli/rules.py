@@ -1,4 +1,4 @@
-"""Commands about games and their rules: `games`, `show`, `perft`, `check-game`."""
+"""Commands about games and their rules: `games`, `show`, `perft`, `tables`, `book`, `check-game`."""
 
 from __future__ import annotations
 
@@ -83,6 +83,30 @@ def perft(
         for line in perft_lines(rules, state, depth, divided=divide, on_move=progress.tell):
             progress.clear()
             print(line.json() if json else line)
+
+
+@app.command(epilog="Example: `zerosum tables chess KRvK KQvK`, then `--set search.table_files=chess.table`")
+def tables(
+    game: GameArgument,
+    endings: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Endings of up to four men, such as KRvK, with all to which they lead; the whole game by default.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The file; GAME.table by default.", show_default=False)] = None,
+    memory_mib: Annotated[
+        int, typer.Option("--memory-mib", min=1, max=1 << 20, help="Most memory while the table is made.")
+    ] = 2048,
+) -> None:
+    """Make a table of the exact results of a small game, or of endings, for searches and to measure networks."""
+    from zerosum.games import make
+    from zerosum.run.table_making import make_table_file
+
+    rules = make(game)
+    path = out or Path(f"{rules.spec.name}.table")
+    print(make_table_file(rules, path, endings=endings or (), memory_mib=memory_mib))
 
 
 @app.command(epilog="Example: `zerosum book mine.bin games.pgn --plies 16`, then UCI's `BookFile` and `OwnBook`")

@@ -35,6 +35,8 @@ class PaperOpponent:
     resign: ResignRule | None = None
     has_book: bool = False
     """Whether it played from an opening book of its own."""
+    positions_per_second: int | None = None
+    """Positions that it searched in a second (table S4)."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class PaperMatch:
     as_first: tuple[float, float, float] | None = None
     """Percentages of games that AlphaZero won, drew and lost when it moved first; None if the paper has none."""
     as_second: tuple[float, float, float] | None = None
+    positions_per_second: int | None = None
+    """Positions that AlphaZero searched in a second (table S4)."""
 
     @property
     def num_games(self) -> int | None:
@@ -119,7 +123,8 @@ def _suites() -> dict[str, tuple[PaperMatch, ...]]:
 
 def _matches(suite: str, table: dict[str, Any]) -> Iterator[PaperMatch]:
     opponents = {name: _opponent(name, values) for name, values in table["opponents"].items()}
-    resign = _resign_rule(table.get("player", {}))
+    player = table.get("player", {})
+    resign, speeds = _resign_rule(player), player.get("positions_per_second", {})
     for values in table["matches"]:
         divisors = values.pop("time_divisors", [1])
         counts = [values.pop(name, None) for name in ("won", "drawn", "lost")]
@@ -127,7 +132,15 @@ def _matches(suite: str, table: dict[str, Any]) -> Iterator[PaperMatch]:
         values |= {name: tuple(values[name]) for name in ("as_first", "as_second") if name in values}
         tally = None if counts[0] is None else Tally(*counts)
         for divisor in divisors:
-            yield PaperMatch(suite, opponent=opponent, time_divisor=divisor, resign=resign, tally=tally, **values)
+            yield PaperMatch(
+                suite,
+                opponent=opponent,
+                time_divisor=divisor,
+                resign=resign,
+                tally=tally,
+                positions_per_second=speeds.get(values["game"]),
+                **values,
+            )
 
 
 def _opponent(name: str, values: dict[str, Any]) -> PaperOpponent:

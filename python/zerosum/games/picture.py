@@ -19,6 +19,7 @@ that stands upright, with numbered columns for discs to fall in, is a blue frame
 
 from __future__ import annotations
 
+import base64
 import functools
 import json
 import math
@@ -72,6 +73,11 @@ CHARACTERS = "'Noto Serif CJK JP','Hiragino Mincho ProN','Yu Mincho','MS Mincho'
 """Fonts for characters without an outline."""
 LETTERS = "'DejaVu Sans',Verdana,Arial,sans-serif"
 FIXED = "'DejaVu Sans Mono',Menlo,Consolas,monospace"
+
+
+def svg_uri(text: str) -> str:
+    """An SVG image as a data URI, for a page of one file."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(text.encode()).decode()}"
 
 
 def svg(game: Rules, state: State, *, western: bool = False) -> str:

@@ -125,8 +125,8 @@ class Engine:
 
     @property
     def has_tables(self) -> bool:
-        """Whether the search has tables of endings."""
-        return bool(self._config.syzygy_path)
+        """Whether the search has tables of exact results."""
+        return bool(self._config.syzygy_path or self._config.table_files)
 
     @property
     def num_table_hits(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules
+from zerosum.games.picture import svg_uri
 from zerosum.report.game_statistics import OPENING, GameBlock, reliability
 from zerosum.report.opening_choice import MOST_LINES, human_shares, opening_shares
 from zerosum.report.probes import Probe
@@ -96,11 +96,6 @@ def picture(drawn: Figure, title: str, caption: str) -> Picture:
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "zerosum", "font.size": 9}):
         drawn.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     return Picture(title, caption, svg_uri(buffer.getvalue()))
-
-
-def svg_uri(text: str) -> str:
-    """An SVG image as a data URI, for a page of one file."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(text.encode()).decode()}"
 
 
 def draw_curves(

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.games import Rules
 from zerosum.replay.records import GameRecord, PlyFlag
 
 OPENING = 6
@@ -155,32 +154,3 @@ def reliability(values: NDArray[np.float32], results: NDArray[np.float32]) -> Re
         np.array([results[bin_of == number].mean() for number in there], float),
         np.array([int((bin_of == number).sum()) for number in there]),
     )
-
-
-@dataclass(frozen=True)
-class Swing:
-    """A game with a sharp change of the search's value."""
-
-    record: GameRecord
-    ply: int
-    """The move after which the value changed."""
-    before: float
-    """The search's value for the first player, before the move."""
-    after: float
-
-
-def swings(records: Sequence[GameRecord], game: Rules, *, number: int = 3) -> list[Swing]:
-    """The games with the sharpest changes of the search's value between two moves, one change per game."""
-    found: list[Swing] = []
-    seen = set[bytes]()
-    for record in records:
-        is_searched = (record.plies["flags"] & int(PlyFlag.OPENING | PlyFlag.RECORDED)) == 0
-        value = np.where(record.plies["player"] == 0, 1, -1) * record.plies["search_value"]
-        jump = np.where(is_searched[1:] & is_searched[:-1], np.abs(np.diff(value)), 0)
-        key = record.plies["action"].tobytes()
-        if len(jump) and key not in seen:
-            seen.add(key)
-            ply = int(jump.argmax())
-            found.append(Swing(record, ply, float(value[ply]), float(value[ply + 1])))
-    found.sort(key=lambda swing: -abs(swing.after - swing.before))
-    return found[:number]

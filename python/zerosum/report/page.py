@@ -8,39 +8,31 @@ from html import escape
 from pathlib import Path
 from typing import TypeVar
 
-from zerosum.base.errors import DataError, ZerosumError, counted, printable
+from zerosum.base.errors import DataError, ZerosumError, printable
 from zerosum.base.files import replace_durably
+from zerosum.contest.turning_points import LASTING_PLIES
 from zerosum.games import Rules, make
-from zerosum.games.picture import svg
-from zerosum.games.playthrough import Playthrough
-from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.play.search_tree import SearchStage
 from zerosum.replay.records import GameRecord
 from zerosum.report import drawings
 from zerosum.report.among_others import among_others, among_others_picture
-from zerosum.report.drawings import Picture, svg_uri
+from zerosum.report.drawings import Picture
 from zerosum.report.findings import Finding, findings
-from zerosum.report.game_statistics import GameBlock, Swing, block_of, swings
+from zerosum.report.game_statistics import GameBlock, block_of
+from zerosum.report.notable_games import sacrifice_card, sacrifices, swing_card, swings
 from zerosum.report.probes import MOST_SIMULATIONS, probe, thinking
 from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
 from zerosum.report.search_tree import tree_image
-from zerosum.run.config_words import budget_words
+from zerosum.report.work import work_table
 from zerosum.run.given_game import recorded_game
 from zerosum.run.held_out import HeldOut
 from zerosum.run.solved import published_mistakes
-from zerosum.run.strength import player_name
 
 MOST_RUNS = 12
 """Most runs of a page."""
 MOST_OPENING_ROWS = 5
 
 Made = TypeVar("Made")
-
-PAPER = {
-    "games": {"chess": 44e6, "shogi": 24e6, "go": 140e6},
-    "step": {"chess": 700e3, "shogi": 700e3, "go": 700e3},
-}
-"""AlphaZero's games of self-play and learner steps, from Science 362 (2018), table S3."""
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #22262b; --soft: #5d6570; --rule: #d9dde2; --back: #fdfdfc; --card: #f4f5f3;
@@ -162,7 +154,7 @@ class Page:
             for complaint in run.complaints:
                 yield f'<div class="finding warning"><b>{WORDS["warning"]}</b>{_text(complaint)}</div>'
         yield "<h2>Work so far</h2>"
-        yield _figures_table(runs)
+        yield _table(*work_table(runs), numbers=True)
         if len(runs) > 1:
             yield from self._differences()
         yield "<h2>Curves</h2>"
@@ -256,12 +248,30 @@ class Page:
         ):
             yield from _figure(drawn)
         if game is not None:
-            found = swings(self._records[number], game)
-            cards = self._try(lambda: [_swing_card(game, swing) for swing in found], f"the games of {run.name}")
-            if cards:
-                yield "<h3>Games with sharp changes of the value</h3>"
-                yield "<p class=soft>The newest games with the sharpest change of the value between two moves.</p>"
-                yield f"<div class=games>{''.join(cards)}</div>"
+            yield from self._try(functools.partial(self._notable, number, game), f"the games of {run.name}") or []
+
+    def _notable(self, number: int, game: Rules) -> list[str]:
+        """The newest games that are drawn, with their titles."""
+        records = self._records[number]
+        is_updatable = self._runs[number].config.network.kind == "updatable"
+        parts = (
+            (
+                "Games with sharp changes of the value",
+                "The newest games with the sharpest change of the value between two moves.",
+                [swing_card(game, swing) for swing in swings(records, game, is_updatable=is_updatable)],
+            ),
+            (
+                "Sacrifices",
+                f"The newest games in which a player is furthest behind in material for {LASTING_PLIES} moves in a row"
+                " while the search values its position above 0.",
+                [sacrifice_card(game, *found) for found in sacrifices(records, game, is_updatable=is_updatable)],
+            ),
+        )
+        return [
+            f"<h3>{title}</h3><p class=soft>{words}</p><div class=games>{''.join(cards)}</div>"
+            for title, words, cards in parts
+            if cards
+        ]
 
     def _about_network(self, number: int, run: RunData) -> Iterator[str]:
         game = self._games[number]
@@ -341,70 +351,6 @@ _HELD_OUT_ROWS: tuple[tuple[str, Callable[[HeldOut], tuple[str, str]]], ...] = (
     ("positions", lambda line: (f"{line.positions:,}", "")),
     ("games", lambda line: (f"{line.games:,}", "")),
 )
-
-
-def _figures_table(runs: Sequence[RunData]) -> str:
-    """The work of each run, beside the paper's figures for its games."""
-    rows: list[list[str]] = []
-
-    def row(name: str, of: Callable[[RunData], str], paper: str = "") -> None:
-        values = [of(run) for run in runs]
-        if any(values):
-            rows.append([name, *values, paper])
-
-    game = runs[0].config.game.base.rstrip("0123456789")
-    paper = {name: f"{of[game]:,.0f}" for name, of in PAPER.items() if game in of}
-
-    def last(name: str) -> Callable[[RunData], str]:
-        return lambda run: f"{getattr(run.rows[-1], name):,.0f}" if run.rows else ""
-
-    row("budget", lambda run: budget_words(run.config.training))
-    row("used", lambda run: f"{run.rows[-1].minutes:,.1f} {run.unit}" if run.rows else "")
-    row("network", _network_words)
-    row("learner steps", last("step"), paper.get("step", ""))
-    row("batch", lambda run: f"{run.config.learner.batch_size:,}", "4,096" if paper else "")
-    row("games", last("games"), paper.get("games", ""))
-    row("positions", last("positions"))
-    row("simulations per move", lambda run: f"{run.config.search.num_simulations:,}", "800" if paper else "")
-    row("evaluations", lambda run: f"{run.rows[-1].evaluations:,}" if run.rows and run.rows[-1].evaluations else "")
-    row("evaluations per second", _speed)
-    row("Elo of the newest rated checkpoint", _newest_elo)
-    row("checkpoints", lambda run: str(len(run.checkpoints)))
-    head = ["", *(run.name for run in runs), "AlphaZero, table S3" if paper else ""]
-    return _table(head if paper else head[:-1], rows if paper else [cells[:-1] for cells in rows], numbers=True)
-
-
-def _network_words(run: RunData) -> str:
-    network = run.config.network
-    if network.kind == "updatable":
-        return f"updatable, 2 × {network.updatable_units}"
-    return f"{counted(network.num_blocks, 'block')} × {counted(network.num_filters, 'filter')}"
-
-
-def _newest_elo(run: RunData) -> str:
-    steps = run.strength.rated_steps
-    return f"{run.strength.ratings[player_name(steps[-1])]} (step {steps[-1]:,})" if steps else ""
-
-
-def _speed(run: RunData) -> str:
-    rates = [row.evaluations_per_second for row in run.rows if row.evaluations_per_second > 0]
-    return f"{sum(rates) / len(rates):,.0f}" if rates else ""
-
-
-def _swing_card(game: Rules, swing: Swing) -> str:
-    """A game with its board after the move that changed the value."""
-    record = swing.record
-    so_far = Playthrough.of(game, record.start, record.plies["action"].tolist())
-    moves = [_text(text) for text in so_far.texts]
-    moves[swing.ply], shown = f"<b>{moves[swing.ply]}</b>", so_far.states[swing.ply + 1]
-    word = "drawn" if record.outcome == 0 else "the first player won" if record.outcome > 0 else "the second player won"
-    ending = "" if record.ending in ("", ENDING_OF_PYTHON_GAMES) else f" ({_text(record.ending)})"
-    return (
-        f'<figure><img src="{svg_uri(svg(game, shown))}" alt="The board after move {swing.ply + 1}">'
-        f"<figcaption>Game {record.game_id}: after move {swing.ply + 1} the value for the first player went from"
-        f" {swing.before:+.2f} to {swing.after:+.2f}; {word}{ending}.</figcaption>"
-        f"<p class=moves>{' '.join(moves)}</p></figure>"
-    )
 
 
 def _figure(drawn: Picture | None) -> Iterator[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.games import Rules, start_state
+from zerosum.games.piece_kinds import piece_kinds
 from zerosum.games.rules import Leaves
 from zerosum.network import load_checkpoint
 from zerosum.network.description import require_encoder
@@ -51,7 +52,7 @@ def probe(run: RunData, game: Rules, records: Sequence[GameRecord]) -> list[Prob
     numbers = dict.fromkeys(np.linspace(0, len(paths) - 1, min(len(paths), MOST_CHECKPOINTS)).round().astype(int))
     start = _start(game)
     positions = _positions(game, records)
-    kinds = _kinds(game)
+    kinds = piece_kinds(game)
     counts = None if positions is None or len(kinds) < 2 else _counts(positions, kinds)
     found: list[Probe] = []
     evaluator: NetworkEvaluator | None = None
@@ -106,17 +107,6 @@ def _positions(game: Rules, records: Sequence[GameRecord]) -> Leaves | None:
         np.ascontiguousarray(plies),
         starts=[start_state(game, record.start) if record.start else None for record in records],
     )
-
-
-def _kinds(game: Rules) -> list[tuple[str, int, int]]:
-    """The kinds of pieces without kings: the name, and the indices of the mover's and the opponent's planes."""
-    planes = [plane.name for plane in game.spec.planes]
-    kinds = []
-    for channel, name in enumerate(planes):
-        word, own, kind = name.partition("own ")
-        if not word and own and " ago" not in kind and kind != "king" and f"opponent {kind}" in planes:
-            kinds.append((kind, channel, planes.index(f"opponent {kind}")))
-    return kinds
 
 
 def _counts(leaves: Leaves, kinds: list[tuple[str, int, int]]) -> NDArray[np.float64]:

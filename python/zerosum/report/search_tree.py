@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from html import escape
 
 from zerosum.base.errors import counted
+from zerosum.games.picture import svg_uri
 from zerosum.play.search_tree import TreeNode
-from zerosum.report.drawings import svg_uri
 
 WIDTH, HEIGHT = 92, 84
 """Space of a node, in pixels of the picture."""

@@ -89,8 +89,9 @@ class RunConfig:
         """A hash of the settings that decide how games are played."""
         parts = [to_mapping(part) for part in (self.search, self.selfplay, self.network)]
         del parts[0]["proof_nodes"]  # self-play makes none
-        if not self.search.syzygy_path:
-            del parts[0]["syzygy_path"]  # games from before the setting have the same hash
+        for name in ("syzygy_path", "table_files"):
+            if not parts[0][name]:
+                del parts[0][name]  # games from before the setting have the same hash
         return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 

@@ -14,6 +14,7 @@ from zerosum._core import MIN_TREE_KIB, Root, Search
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
 from zerosum.games import Rules, measure_game
+from zerosum.search.result_tables import open_tables
 from zerosum.search.syzygy import open_syzygy
 
 __all__ = ["Root", "Search", "SearchConfig", "new_search"]
@@ -172,6 +173,11 @@ class SearchConfig:
         "",
         "folder of Syzygy tables (.rtbw, .rtbz), or several as in PATH, for chess (docs/tables.md); empty for none",
     )
+    table_files: str = setting(
+        "",
+        "files of exact results that `zerosum tables` made for the game, separated as in PATH (docs/tables.md); empty"
+        " for none",
+    )
     memory_mib: int = setting(
         2048,
         "memory of all trees together, in MiB, in equal parts; a search ends early when its tree has filled its"
@@ -213,6 +219,7 @@ def refuse_with_learned_rules(config: SearchConfig) -> None:
         "reuse_tree": (config.reuse_tree, "false", "the next root is a position, not a hidden state"),
         "cache_positions": (config.cache_positions > 0, "0", "a cache knows positions, not hidden states"),
         "syzygy_path": (bool(config.syzygy_path), "empty", "tables know positions, not hidden states"),
+        "table_files": (bool(config.table_files), "empty", "tables know positions, not hidden states"),
     }
     for name, (is_asked, other, reason) in reasons.items():
         if is_asked:
@@ -227,6 +234,7 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
 
     Raises:
         SettingsError: so many trees have too little memory, or the tables of `syzygy_path` cannot be used.
+        DataError: a file of `table_files` cannot be used.
     """
     if config.memory_mib * 1024 < MIN_TREE_KIB * num_trees:
         raise SettingsError(
@@ -235,11 +243,12 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
         )
     alpha = config.root_noise_alpha
     noise_alpha = natural_noise_alpha(game) if alpha is None else alpha
+    results = open_tables(config.table_files, game) if config.table_files else []
     if not config.syzygy_path:
-        return Search(game, config, num_trees, noise_alpha=noise_alpha)
-    tables = open_syzygy(config.syzygy_path)
+        return Search(game, config, num_trees, noise_alpha=noise_alpha, results=results)
+    syzygy = open_syzygy(config.syzygy_path)
     try:
-        return Search(game, config, num_trees, noise_alpha=noise_alpha, syzygy=tables)
+        return Search(game, config, num_trees, noise_alpha=noise_alpha, syzygy=syzygy, results=results)
     except ValueError as error:
         raise SettingsError(f"search.syzygy_path is {config.syzygy_path!r}: {error}. Leave it empty.") from error
 

@@ -10,6 +10,7 @@ use crate::error::UsageError;
 use crate::game::{Action, Description, Game, GameSpec, Position};
 use crate::leaves::Leaves;
 use crate::perft;
+use crate::retrograde::{self, ResultTable};
 use crate::search::{Search, SearchConfig};
 
 /// [`Game`] with its type hidden.
@@ -78,6 +79,12 @@ pub trait AnyGame: Send + Sync {
         games: &[i64],
         plies: &[i64],
     ) -> Result<Arc<dyn AnyLeaves>, UsageError>;
+
+    /// See [`retrograde::solve_game`] and, with names of endings, [`retrograde::solve_endings`].
+    ///
+    /// # Errors
+    /// If the game, or an ending, cannot be solved in so much memory.
+    fn solve(&self, endings: &[String], max_bytes: u64, check_interrupt: &dyn Fn()) -> Result<ResultTable, UsageError>;
 
     /// See [`Search::new`].
     ///
@@ -203,6 +210,15 @@ impl<G: Game> AnyGame for Erased<G> {
             leaves.push(&self.game, sample as u32, position);
         }
         Ok(self.erase(leaves))
+    }
+
+    fn solve(&self, endings: &[String], max_bytes: u64, check_interrupt: &dyn Fn()) -> Result<ResultTable, UsageError> {
+        let solved = match endings {
+            [] => retrograde::solve_game(&*self.game, max_bytes, check_interrupt)
+                .map_err(|error| format!("{} {error}", self.spec().full_name())),
+            _ => retrograde::solve_endings(&*self.game, endings, max_bytes, check_interrupt),
+        };
+        solved.map_err(UsageError)
     }
 
     fn search(&self, config: SearchConfig, num_trees: usize) -> Result<Box<dyn AnySearch>, UsageError> {

@@ -14,6 +14,7 @@ use crate::perft::perft;
 use crate::picture::Picture;
 use crate::player::Player;
 use crate::random::RandomStream;
+use crate::retrograde::ResultTable;
 use crate::syzygy::{Syzygy, Wdl};
 
 /// A position with the game that made it. A game that [shares its states](GameSpec::shares_states_with) can read it, too.
@@ -128,6 +129,8 @@ pub trait AnyPosition {
     fn score(&self) -> Option<f32>;
     fn ownership(&self, num_games: u32, seed: u64) -> Option<Vec<f32>>;
     fn material(&self) -> f32;
+    /// See [`ResultTable::get`].
+    fn plies_to_end(&self, table: &ResultTable) -> Option<i16>;
     /// See [`Syzygy::wdl`]; `None` also in games without Syzygy tables.
     fn syzygy_wdl(&self, tables: &Syzygy) -> Option<Wdl>;
     /// See [`Syzygy::dtz`]; `None` also in games without Syzygy tables.
@@ -208,6 +211,10 @@ impl<G: Game> AnyPosition for ErasedPosition<'_, G> {
 
     fn material(&self) -> f32 {
         self.game.material(&self.position.state)
+    }
+
+    fn plies_to_end(&self, table: &ResultTable) -> Option<i16> {
+        table.get(&**self.game, &self.position.state)
     }
 
     fn syzygy_wdl(&self, tables: &Syzygy) -> Option<Wdl> {

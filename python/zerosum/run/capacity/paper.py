@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
@@ -20,6 +21,43 @@ def paper_figures() -> dict[str, Any]:
     """The content of `data/capacity.toml`."""
     text = resources.files("zerosum").joinpath("data", "capacity.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
+
+
+@dataclass(frozen=True)
+class PaperTraining:
+    """A row of table S3: the training of a game in the paper."""
+
+    steps: int
+    batch: int
+    games: int
+    hours: float
+    simulations: int
+    milliseconds: float
+    """Time of a move's simulations on one TPU."""
+    actors: int
+    """TPUs that played."""
+    preprint_games: int
+    preprint_hours: float
+
+
+def paper_training(game: str) -> PaperTraining | None:
+    """The training of *Science* 362 (2018) for the game of this name; None if the paper has none."""
+    paper = paper_figures()
+    if game not in paper["runs"]:
+        return None
+    preprint = paper["runs"][game]
+    final = {**preprint, **paper["science"].get(game, {})}
+    return PaperTraining(
+        steps=paper["steps"],
+        batch=paper["batch"],
+        games=final["games"],
+        hours=final["hours"],
+        simulations=SIMULATIONS,
+        milliseconds=final["milliseconds"],
+        actors=paper["actors"],
+        preprint_games=preprint["games"],
+        preprint_hours=preprint["hours"],
+    )
 
 
 def paper_runs() -> Iterator[dict[str, Any]]:

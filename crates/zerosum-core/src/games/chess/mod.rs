@@ -23,6 +23,7 @@ use super::policy::Policy;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey, Tactics};
 use crate::picture::Picture;
 use crate::player::Player;
+use crate::retrograde::{MAX_MEN, Men};
 
 /// One of the two games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,6 +242,22 @@ impl Game for Chess {
     #[inline]
     fn syzygy_board<'a>(&self, state: &'a State) -> Option<(&'a Board, u32)> {
         Some((&state.board, state.halfmoves))
+    }
+
+    #[inline]
+    fn men(&self, state: &State) -> Option<Men> {
+        let board = &state.board;
+        let has_rights = |color| {
+            let rights = board.castle_rights(color);
+            rights.short.is_some() || rights.long.is_some()
+        };
+        if board.occupied().len() as usize > MAX_MEN || has_rights(Color::White) || has_rights(Color::Black) {
+            return None;
+        }
+        let side = board.side_to_move();
+        let seen = |square: Square| if side == Color::White { square.flip_rank() } else { square } as usize;
+        let man = |square| Some((board.piece_on(square)? as usize, board.color_on(square)? != side, seen(square)));
+        Men::of(board.occupied().into_iter().filter_map(man), en_passant_square(board).map(seen))
     }
 
     fn num_starts(&self) -> u32 {

@@ -9,6 +9,7 @@ use super::options::Options;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, PositionKey, Tactics, find_action};
 use crate::picture::Picture;
 use crate::player::Player;
+use crate::retrograde::{MAX_MEN, Men};
 
 /// Divisor of the plane of plies: the default ply cap.
 const PLIES_SCALE: f32 = 300.0;
@@ -347,6 +348,19 @@ where
         passed.checks.push(state.player, false);
         passed.history.push(board, board.key(player), Board::MAX_REPETITIONS);
         Some(passed)
+    }
+
+    #[inline]
+    fn men(&self, state: &Self::State) -> Option<Men> {
+        let board = state.board();
+        let occupied = board.own | board.opponent;
+        // Only chess has no pieces in hand, and flips the board.
+        let is_chess = IN_HAND == 0 && !TURNS;
+        if !is_chess || occupied.count_ones() as usize > MAX_MEN {
+            return None;
+        }
+        let man = |square| (board.kind_on(square), board.opponent >> square & 1 == 1, square);
+        Men::of(squares(occupied).map(man), None)
     }
 
     fn position_text(&self, state: &Self::State) -> Option<String> {
