@@ -127,6 +127,11 @@ def static_checks() -> dict[str, list[str]]:
         "Python format": [*python, "ruff", "format", "--check"],
         "Python lints": [*python, "ruff", "check"],
         "Python types": [*python, "mypy"],
+        "JavaScript format": [
+            str(BIN / "clang-format"),
+            *("--dry-run", "--Werror"),
+            *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "python/zerosum/web/static").glob("*.js")),
+        ],
     }
 
 

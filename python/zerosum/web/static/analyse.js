@@ -85,8 +85,8 @@ export function show(main, fields) {
       tree = [{at: 0}];
       opening.open = false;
       render(answer);
-      opponents = (await ask("games.opponents", {game: answer.game}))
-                    .opponents.filter((one) => SEARCHES.includes(one.kind));
+      opponents =
+        (await ask("games.opponents", {game: answer.game})).opponents.filter((one) => SEARCHES.includes(one.kind));
       if (!opponents.some((one) => one.name === analyst)) analyst = opponents[0].name;
       if (!opponents.some((one) => one.name === rival)) rival = "";
       if (isNumbered) view = await ask("study.view", {numbered: true});

@@ -11,7 +11,12 @@ const SIMULATIONS = [
   ["800", "800"]
 ];
 const POSITIONS = [["", "as trained"], ["100", "100"], ["1000", "1,000"], ["10000", "10,000"]];
-const UNITS = {network: "Simulations", search: "Simulations", "small network": "Positions", depth: "Depth"};
+const UNITS = {
+  network: "Simulations",
+  search: "Simulations",
+  "small network": "Positions",
+  depth: "Depth"
+};
 const GAMES = [2, 10, 20, 40, 100, 200].map((number) => [String(number), `${number} games`]);
 
 export function show(main, fields) {
@@ -66,9 +71,7 @@ export function show(main, fields) {
           draw();
         }),
       numbers ?
-        choice(
-          `${UNITS[one.kind]} of the ${label.toLowerCase()}`,
-          numbers, chosen, (value) => write(one.name, value)) :
+        choice(`${UNITS[one.kind]} of the ${label.toLowerCase()}`, numbers, chosen, (value) => write(one.name, value)) :
         "",
     ];
   }

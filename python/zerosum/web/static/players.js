@@ -15,7 +15,12 @@ export const NUMBERS = {
 };
 
 /** The number to begin with. */
-export const USUAL = {network: "200", search: "200", "small network": "10000", depth: "3"};
+export const USUAL = {
+  network: "200",
+  search: "200",
+  "small network": "10000",
+  depth: "3"
+};
 
 /** Visits of each position of a review. */
 export const REVIEWS = {

@@ -104,16 +104,14 @@ export function show(main, fields) {
       board.mover = answer.mover;
       board.show(answer.board, answer.moves, {});
       figure.replaceChildren();
-      opponents = (await ask("games.opponents", {game: link.game}))
-                    .opponents.filter((one) => SEARCHES.includes(one.kind));
+      opponents =
+        (await ask("games.opponents", {game: link.game})).opponents.filter((one) => SEARCHES.includes(one.kind));
       if (!games.length) games = await ask("games.list");
       const names = games.map((one) => [one.name, one.name]);
       if (!names.some(([name]) => name === link.game)) names.unshift([link.game, link.game]);
       choosers.replaceChildren(
         choice("Game", names, link.game, (game) => open({game, moves: "", vs: "", start: ""})),
-        choice(
-          "Who evaluates", opponents.map((one) => [one.name, one.name]), answer.vs,
-          (vs) => open({vs})),
+        choice("Who evaluates", opponents.map((one) => [one.name, one.name]), answer.vs, (vs) => open({vs})),
         h("div", {className: "row"},
           h("button", {
             type: "button",

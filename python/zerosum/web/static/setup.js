@@ -127,9 +127,11 @@ export async function openSetup(dialog, {games, game, values, begin}) {
 
   /** A player with its strength, as the program writes it. */
   function word(who) {
-    if (kindOf(who) === "random") return who;
-    if (kindOf(who) === "depth") return `${who}@${kindOf(wanted.name) === "depth" ? wanted.strength : 3}`;
-    return /^\d{2,}$/.test(wanted.strength) ? `${who}@${wanted.strength}` : who;
+    const kind = kindOf(who), isNumber = /^\d+$/.test(wanted.strength);
+    if (kind === "random" || (kind !== "depth" && !isNumber)) return who;
+    // A second computer of another kind has the usual number of its kind.
+    const isOwn = NUMBERS[kind].some(([value]) => value === wanted.strength);
+    return `${who}@${isOwn ? wanted.strength : USUAL[kind]}`;
   }
 
   function message() {
