@@ -89,17 +89,14 @@ def test_checkpoints_are_measured_without_the_tables_of_their_search(tmp_path: P
     """A search of two simulations errs where the tables do not tell it the results; its mistakes are written down."""
     path, run = table_of(tmp_path, MINICHESS, "KQvKR"), tmp_path / "run"
     run.mkdir()
-    config = new_config(MINICHESS, GameName.parse("minichess"))
+    plain = new_config(MINICHESS, GameName.parse("minichess"))
     config = replace(
-        config,
-        search=replace(config.search, table_files=path),
-        strength=replace(config.strength, table_files=path, solved_positions=50, solved_simulations=2),
+        plain,
+        search=replace(plain.search, table_files=path),
+        strength=replace(plain.strength, table_files=path, solved_positions=50, solved_simulations=2),
     )
     mistakes = Mistakes(run, MINICHESS, config, report=print)
-    assert (
-        mistakes.has_positions
-        and not Mistakes(run, MINICHESS, new_config(MINICHESS, GameName.parse("minichess"))).has_positions
-    )
+    assert mistakes.has_positions and not Mistakes(run, MINICHESS, plain).has_positions
     mistakes.count(10, UniformEvaluator())
     [rate] = mistakes.of_step(10)
     assert (rate.set, rate.positions, rate.num_simulations) == ("KQvKR", 50, 2) and 0.02 < rate.value < 1

@@ -160,7 +160,7 @@ def probe_blind_spots(
     """Compare a player's network, alone and with its search, with the exact results.
 
     Args:
-        player: The player; its evaluator and search settings are used, without noise.
+        player: The player; its evaluator and search settings are used, without noise and without tables.
         records: The games of its run, if there are any.
         positions: Positions with exact results; those of the whole game, or the bundled ones, if there are none.
         simulations: Numbers of simulations, ascending.
@@ -336,7 +336,8 @@ def _searched(
     """Positions in which the search keeps the best result, by the number of simulations."""
     found = {}
     for each in simulations:
-        searcher = player.judged_by(player.evaluator, replace(player.config, num_simulations=each))
+        config = replace(player.config, num_simulations=each, syzygy_path="", table_files="")
+        searcher = player.judged_by(player.evaluator, config)
         actions = best_actions(searcher, [positions[number].state for number in numbers])[0] if numbers else []
         chosen = zip(numbers, actions, strict=True)
         found[each] = {number for number, action in chosen if action in positions[number].best}
