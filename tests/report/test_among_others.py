@@ -16,7 +16,8 @@ from runs_for_tests import train_a_little
 from zerosum.arena.ladder.results import PlayedPair
 from zerosum.contest.elo import MOST_ELO_ERROR
 from zerosum.games import make
-from zerosum.report.among_others import LABEL_SHARE, AmongOthers, among_others
+from zerosum.report.among_others import AmongOthers, among_others
+from zerosum.report.drawings import LABEL_SHARE
 from zerosum.report.page import write_page
 from zerosum.report.run_data import RunData, read_run
 

@@ -22,6 +22,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from commands_for_tests import Command
+from runs_for_tests import train_a_little
 from selfplay_for_tests import UniformEvaluator
 from zerosum._core import Search
 from zerosum.base.errors import DataError, SettingsError
@@ -225,6 +226,26 @@ def test_seeds_share_a_colour_and_a_band(runs: list[Path], tmp_path: Path) -> No
     assert names == ["training.seed", "learner.learning_rate"]
     text = page_of(runs, tmp_path / "report.html")
     assert "differ only in their seeds" in text and "learner.learning_rate" in text
+
+
+def test_games_share_no_axis_and_no_table(
+    runs: list[Path], tmp_path: Path, drawn: list[Figure], recwarn: pytest.WarningsRecorder
+) -> None:
+    """Their runs are no seeds of one another, either."""
+    train_a_little("tictactoe", tmp_path / "noughts")
+    text = html.unescape(page_of([runs[0], tmp_path / "noughts", runs[1]], tmp_path / "report.html"))
+    titles = re.findall(r"<h2>((?:Work|Curves).*?)</h2>", text)
+    assert titles == [f"{what} of {game}" for game in ("connect4", "tictactoe") for what in ("Work so far", "Curves")]
+    strengths = [figure for figure in drawn if len(figure.axes) == 3 and figure.axes[0].get_ylabel() == "Elo"]
+    assert len(strengths) == 2
+    picture = curves(runs[0], tmp_path / "noughts", runs[1]).figure()
+    titles = [axes.get_title() for axes in picture.axes if "Elo" in axes.get_title()]
+    assert titles == [f"{game}: Elo, 95 % intervals" for game in ("connect4", "tictactoe")]
+    assert len(picture.axes) == 5, "only one game has solved positions"
+    legends = [axes.get_legend() for axes in picture.axes if "Elo" in axes.get_title()]
+    names = [[text.get_text() for text in legend.get_texts()] for legend in legends if legend is not None]
+    assert names == [["a and 1 more seeds"], ["noughts"]]
+    assert not [str(warning.message) for warning in recwarn if "matplotlib" in warning.filename]
 
 
 def test_a_curve_stands_where_its_step_was(runs: list[Path]) -> None:

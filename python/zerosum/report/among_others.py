@@ -6,6 +6,7 @@ of runs of one game are rated together.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,11 +21,18 @@ from zerosum.contest.ratings import PairScore, Ratings
 from zerosum.games import Rules
 from zerosum.games.rules import with_usual_encoding
 from zerosum.play.contestant import RANDOM
-from zerosum.report.drawings import Picture, axis_name, draw_curves, figure, picture
+from zerosum.report.drawings import (
+    LABEL_SHARE,
+    Picture,
+    axis_name,
+    draw_curves,
+    draw_levels,
+    far_apart,
+    figure,
+    picture,
+)
 from zerosum.report.run_data import MARKS, Curve, RunData
 
-LABEL_SHARE = 0.045
-"""Smallest distance of two labelled opponents, as a share of the axis."""
 MARGIN = 0.12
 """How far beyond the curves opponents are drawn, as a share of the axis."""
 
@@ -47,12 +55,10 @@ class AmongOthers:
 
     def lines(self, low: float, high: float) -> dict[str, float]:
         """The opponents between two ratings that a picture names, engines before players of ours."""
-        chosen: dict[str, float] = {RANDOM.name: 0.0} if low <= 0 <= high else {}
-        for name in sorted(self.opponents, key=lambda one: one not in self.engines):
-            elo = self.ratings.rating(name).elo
-            if low <= elo <= high and all(abs(elo - other) >= LABEL_SHARE * (high - low) for other in chosen.values()):
-                chosen[name] = elo
-        return chosen
+        others = sorted(self.opponents, key=lambda one: one not in self.engines)
+        levels = {RANDOM.name: 0.0} | {name: self.ratings.rating(name).elo for name in others}
+        within = {name: elo for name, elo in levels.items() if low <= elo <= high}
+        return far_apart(within, LABEL_SHARE * (high - low))
 
     def steps(self, number: int) -> list[int]:
         """The steps of a run's checkpoints."""
@@ -148,7 +154,9 @@ def _words(limit: str, run: RunData) -> str:
     """A limit as a sentence has it."""
     if limit.startswith("@"):
         unit = "positions" if run.config.network.kind == "updatable" else "simulations"
-        return f"{limit[1:]} {unit} a move"
+        number, _, more = limit[1:].partition(", ")
+        number = f"{int(number):,}" if re.fullmatch(r"[0-9]{1,12}", number) else number
+        return f"{number} {unit} a move{more and ', '}{more}"
     return limit.strip(" ()") or "the player's usual limit"
 
 
@@ -161,11 +169,7 @@ def among_others_picture(found: AmongOthers) -> Picture:
         axes.set(xlabel=axis_name(found.runs, mark), ylabel="Elo" if axes is all_axes[0] else "")
         low, high = axes.get_ylim()
         lines = found.lines(low - MARGIN * (high - low), high + MARGIN * (high - low))
-        for name, elo in lines.items():
-            axes.axhline(elo, color="#888888", linewidth=0.8, linestyle="--" if name in found.engines else ":")
-            if axes is all_axes[-1]:
-                place = axes.get_yaxis_transform()
-                axes.annotate(name, (1.01, elo), xycoords=place, va="center", fontsize=7, annotation_clip=False)
+        draw_levels(axes, lines, dashed=found.engines, is_named=axes is all_axes[-1])
     if len(found.runs) > 1:
         all_axes[0].legend(fontsize=7)
     limits = "; ".join(dict.fromkeys(found.limits))

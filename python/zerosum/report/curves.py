@@ -7,15 +7,17 @@ zerosum.curves("runs/one", "runs/two").save("curves.png")
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.report.drawings import draw_curves, ends, figure, widen_axes
+from zerosum.report.drawings import anchors, draw_curves, draw_levels, ends, figure, widen_axes
 from zerosum.report.run_data import RunData, read_run
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SUFFIXES = (".svg", ".png", ".pdf")
@@ -50,39 +52,35 @@ class Curves:
         Raises:
             SettingsError: matplotlib is not installed.
         """
-        has_mistakes = any(run.mistakes.rates for run in self.runs)
-        drawn, (strength, losses, *more) = figure(2 + has_mistakes, height=3.4)
-        from matplotlib.ticker import PercentFormatter
-
-        draw_curves(strength, self.runs, lambda run: run.elo, mark=MARK)
-        anchors = {"random play": 0.0} | {
-            name: rating.elo for name, rating in self.runs[0].strength.ratings.items() if name.startswith("rollouts")
-        }
-        for name, elo in anchors.items():
-            strength.axhline(elo, color="#888888", linewidth=0.8, linestyle=":")
-            # Outside the axes, where no curve is.
-            place = strength.get_yaxis_transform()
-            strength.annotate(name, (1.01, elo), xycoords=place, va="center", fontsize=7, annotation_clip=False)
-        draw_curves(losses, self.runs, lambda run: run.metric("policy_loss"), mark=MARK)
-        draw_curves(losses, self.runs, lambda run: run.metric("policy_entropy"), mark=MARK, linestyle="--")
-        draw_curves(losses, self.runs, lambda run: run.metric("value_error"), mark=MARK, linestyle=":")
-        losses.set(title="policy loss, floor (dashed), value error (dotted)", ylim=(0, None))
-        games = ", ".join(dict.fromkeys(str(run.config.game) for run in self.runs))
-        strength.set(title=f"{games}: Elo, 95 % intervals", ylabel="Elo")
-        for axes in more:
-            draw_curves(axes, self.runs, lambda run: run.mistake_rates, mark=MARK)
-            rates = next(run.mistakes.rates for run in self.runs if run.mistakes.rates)
-            axes.set(title=f"mistakes at {rates[-1].num_simulations} simulations a move", ylim=(0, None))
-            axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=1, symbol=" %"))
+        by_game = self._by_game()
+        columns = 2 + any(run.mistakes.rates for run in self.runs)
+        drawn, all_axes = figure(columns, height=3.4 * len(by_game), num_rows=len(by_game))
+        for row, runs in enumerate(by_game):
+            panels = all_axes[row * columns : (row + 1) * columns]
+            if not any(run.mistakes.rates for run in runs):
+                for axes in panels[2:]:
+                    drawn.delaxes(axes)
+                panels = panels[:2]
+            _draw_game(panels, runs)
         widen_axes(drawn)
-        panels = (strength, losses, *more)
-        left, right = ends(min(axes.dataLim.x0 for axes in panels), max(axes.dataLim.x1 for axes in panels))
-        margin = 0.05 * (right - left)
-        for axes in panels:
-            axes.set(xlabel=self.runs[0].unit, xlim=(left - margin, right + margin))
-        if len(self.runs) > 1:
-            drawn.legend(*strength.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=7)
+        for row, runs in enumerate(by_game):
+            panels = [axes for axes in all_axes[row * columns : (row + 1) * columns] if axes in drawn.axes]
+            left, right = ends(min(axes.dataLim.x0 for axes in panels), max(axes.dataLim.x1 for axes in panels))
+            margin = 0.05 * (right - left)
+            for axes in panels:
+                axes.set(xlabel=runs[0].unit, xlim=(left - margin, right + margin))
+        if len(by_game) > 1:  # colours begin anew in each row
+            for axes in all_axes[::columns]:
+                if axes.get_legend_handles_labels()[1]:
+                    axes.legend(fontsize=7, loc="lower right")
+        elif len(self.runs) > 1:
+            drawn.legend(*all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=7)
         return drawn
+
+    def _by_game(self) -> list[tuple[RunData, ...]]:
+        """The runs of each game: runs of different games share no axis."""
+        games = dict.fromkeys(str(run.config.game) for run in self.runs)
+        return [tuple(run for run in self.runs if str(run.config.game) == game) for game in games]
 
     def bytes(self, format: str) -> bytes:
         """The picture in a format of matplotlib, such as "svg"."""
@@ -97,6 +95,25 @@ class Curves:
 
     def _repr_svg_(self) -> str:
         return self.bytes("svg").decode()
+
+
+def _draw_game(panels: Sequence[Axes], runs: Sequence[RunData]) -> None:
+    """The strength, the losses and, if there is a third panel, the mistakes of the runs of a game."""
+    from matplotlib.ticker import PercentFormatter
+
+    strength, losses, *more = panels
+    draw_curves(strength, runs, lambda run: run.elo, mark=MARK)
+    draw_levels(strength, anchors(runs[0]), is_named=True)
+    draw_curves(losses, runs, lambda run: run.metric("policy_loss"), mark=MARK)
+    draw_curves(losses, runs, lambda run: run.metric("policy_entropy"), mark=MARK, linestyle="--")
+    draw_curves(losses, runs, lambda run: run.metric("value_error"), mark=MARK, linestyle=":")
+    losses.set(title="policy loss, floor (dashed), value error (dotted)", ylim=(0, None))
+    strength.set(title=f"{runs[0].config.game}: Elo, 95 % intervals", ylabel="Elo")
+    for axes in more:
+        draw_curves(axes, runs, lambda run: run.mistake_rates, mark=MARK)
+        rates = next(run.mistakes.rates for run in runs if run.mistakes.rates)
+        axes.set(title=f"mistakes at {rates[-1].num_simulations} simulations a move", ylim=(0, None))
+        axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=1, symbol=" %"))
 
 
 def curves(*runs: str | Path) -> Curves:

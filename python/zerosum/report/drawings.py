@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules
 from zerosum.games.picture import svg_uri
+from zerosum.play.contestant import RANDOM, ROLLOUTS
 from zerosum.report.game_statistics import OPENING, GameBlock, reliability
 from zerosum.report.opening_choice import MOST_LINES, human_shares, opening_shares
 from zerosum.report.probes import Probe
@@ -29,6 +30,8 @@ GRID = 60
 """Points of the mean curve over seeds."""
 
 
+LABEL_SHARE = 0.045
+"""Smallest distance of two named levels, as a share of the axis."""
 MOST_TICKS = 6
 """Most intervals between the numbers of a horizontal axis, which have six digits in long runs."""
 
@@ -44,8 +47,12 @@ class Picture:
     """The image as a data URI."""
 
 
-def figure(num_axes: int, *, height: float = 3.1, width: float | None = None) -> tuple[Figure, list[Axes]]:
+def figure(
+    num_axes: int, *, height: float = 3.1, width: float | None = None, num_rows: int = 1
+) -> tuple[Figure, list[Axes]]:
     """A figure with axes side by side, each `width` inches wide: by default 4.0, or 5.2 if it is alone.
+
+    With several rows there are `num_axes` in each; the height is that of all, and the axes are in the order of reading.
 
     Raises:
         SettingsError: matplotlib is not installed.
@@ -58,7 +65,7 @@ def figure(num_axes: int, *, height: float = 3.1, width: float | None = None) ->
     style: Any = {"axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25}
     with rc_context({**style, "font.size": 9, "axes.titlesize": 10}):
         drawn = Figure(figsize=((width or (4.0 if num_axes > 1 else 5.2)) * num_axes, height), layout="constrained")
-        axes = drawn.subplots(1, num_axes, squeeze=False)[0]
+        axes = drawn.subplots(num_rows, num_axes, squeeze=False).ravel()
         for one in axes:
             one.locator_params(axis="x", nbins=MOST_TICKS)
     return drawn, list(axes)
@@ -154,6 +161,35 @@ def axis_name(runs: Sequence[RunData], mark: str) -> str:
     return {"step": "learner steps", "games": "games", "minutes": runs[0].unit}[mark]
 
 
+def far_apart(levels: Mapping[str, float], least: float) -> dict[str, float]:
+    """The levels whose names do not overlap: each is at least so far from those before it."""
+    chosen: dict[str, float] = {}
+    for name, level in levels.items():
+        if all(abs(level - other) >= least for other in chosen.values()):
+            chosen[name] = level
+    return chosen
+
+
+def draw_levels(axes: Axes, levels: Mapping[str, float], *, dashed: Collection[str] = (), is_named: bool) -> None:
+    """Draw lines of other players at their ratings, dotted or dashed.
+
+    With `is_named` names stand on the right, outside of the axes, where no curve is.
+    """
+    for name, elo in levels.items():
+        axes.axhline(elo, color="#888888", linewidth=0.8, linestyle="--" if name in dashed else ":")
+    if not is_named:
+        return
+    place, (low, high) = axes.get_yaxis_transform(), axes.get_ylim()
+    for name, elo in far_apart(levels, LABEL_SHARE * (high - low)).items():
+        axes.annotate(name, (1.01, elo), xycoords=place, va="center", fontsize=7, annotation_clip=False)
+
+
+def anchors(run: RunData) -> dict[str, float]:
+    """The ratings of random play and of the rollouts that a run's rating games had, the strongest first after it."""
+    rated = {name: rating.elo for name, rating in run.strength.ratings.items() if name.startswith(ROLLOUTS)}
+    return {RANDOM.name: 0.0} | dict(sorted(rated.items(), key=lambda item: -item[1]))
+
+
 def strength_picture(runs: Sequence[RunData]) -> Picture | None:
     """Elo over steps, time and games (over steps as in figure 1 of the paper)."""
     if not any(len(run.elo.steps) for run in runs):
@@ -161,11 +197,8 @@ def strength_picture(runs: Sequence[RunData]) -> Picture | None:
     drawn, all_axes = figure(len(MARKS))
     for axes, mark in zip(all_axes, MARKS, strict=True):
         draw_curves(axes, runs, lambda run: run.elo, mark=mark)
-        anchors = {name: rating.elo for name, rating in runs[0].strength.ratings.items() if name[0] == "r"}
-        for name, elo in anchors.items():
-            axes.axhline(elo, color="#888888", linewidth=0.8, linestyle=":")
-            axes.annotate(name, (1, elo), xycoords=axes.get_yaxis_transform(), ha="right", va="bottom", fontsize=7)
-        axes.set(xlabel=axis_name(runs, mark), ylabel="Elo")
+        draw_levels(axes, anchors(runs[0]), is_named=axes is all_axes[-1])
+        axes.set(xlabel=axis_name(runs, mark), ylabel="Elo" if axes is all_axes[0] else "")
     if len(runs) > 1:
         all_axes[0].legend(fontsize=7)
     return picture(

@@ -145,7 +145,7 @@ class Page:
     def _body(self, title: str) -> Iterator[str]:
         runs = self._runs
         yield f"<h1>{_text(title)}</h1>"
-        yield f"<p class=soft>{_text(str(runs[0].config.game))} · zerosum report</p>"
+        yield f"<p class=soft>{_text(', '.join(self._by_game()))} · zerosum report</p>"
         for run, found in zip(runs, self.found, strict=True):
             if len(runs) > 1:
                 yield f"<h3>{_text(run.name)}</h3>"
@@ -153,25 +153,9 @@ class Page:
                 yield f'<div class="finding {finding.kind}"><b>{WORDS[finding.kind]}</b>{_text(finding.text)}</div>'
             for complaint in run.complaints:
                 yield f'<div class="finding warning"><b>{WORDS["warning"]}</b>{_text(complaint)}</div>'
-        yield "<h2>Work so far</h2>"
-        yield _table(*work_table(runs), numbers=True)
-        if len(runs) > 1:
-            yield from self._differences()
-        yield "<h2>Curves</h2>"
-        if any(len(family) > 1 for family in families(runs)):
-            words = (
-                "Runs that differ only in their seeds have one colour: each run thin, their mean, and the 95 % interval"
-                " of the mean (Student's)."
-            )
-            yield f"<p class=soft>{words}</p>"
-        yield from _figure(drawings.strength_picture(runs))
-        yield from self._among_others()
-        for drawn in (
-            drawings.loss_picture(runs),
-            drawings.held_out_picture(runs),
-            drawings.mistakes_picture(runs),
-        ):
-            yield from _figure(drawn)
+        by_game = self._by_game()
+        for name, numbers in by_game.items():
+            yield from self._of_game(f" of {name}" if len(by_game) > 1 else "", numbers)
         yield from self._tables()
         for number, run in enumerate(runs):
             yield from self._about_games(number, run)
@@ -182,39 +166,49 @@ class Page:
         table = _table(["setting", *(run.name for run in runs)], rows)
         yield f"<details><summary>All {len(rows)} settings, as in config.toml</summary>{table}</details>"
 
-    def _differences(self) -> Iterator[str]:
-        found = differing_settings(self._runs)
-        if not found:
-            yield "<p>All settings of these runs are equal.</p>"
-            return
-        yield "<h3>Settings that differ</h3>"
-        yield _table(["setting", *(run.name for run in self._runs)], [[name, *values] for name, values in found])
+    def _by_game(self) -> dict[str, list[int]]:
+        """The numbers of the runs of each game: runs of different games share no table and no axis."""
+        found: dict[str, list[int]] = {}
+        for number, run in enumerate(self._runs):
+            found.setdefault(str(run.config.game), []).append(number)
+        return found
 
-    def _among_others(self) -> Iterator[str]:
-        """The checkpoints among other players, for each game."""
-        by_game: dict[str, list[int]] = {}
-        for number, game in enumerate(self._games):
-            if game is not None:
-                by_game.setdefault(game.spec.full_name, []).append(number)
-        for name, numbers in by_game.items():
-            game, runs = self._games[numbers[0]], [self._runs[number] for number in numbers]
-            assert game is not None
-            found = self._try(functools.partial(among_others, runs, game), f"the ladder of {name}")
-            if found is None:
-                continue
-            yield from _figure(among_others_picture(found))
-            for number, run in enumerate(found.runs):
-                of = "" if len(self._runs) == 1 else f" by {run.name}"
-                yield f"<h3>When opponents were passed{_text(of)}</h3>"
-                head = [
-                    "opponent",
-                    "Elo",
-                    "passed at step",
-                    f"after {run.unit}",
-                    "after games",
-                    "shown at 95 % at step",
-                ]
-                yield _table(head, list(found.rows(number)), numbers=True)
+    def _of_game(self, of: str, numbers: Sequence[int]) -> Iterator[str]:
+        """The work and the curves of the runs of a game; `of` is its name for titles."""
+        runs = [self._runs[number] for number in numbers]
+        yield f"<h2>Work so far{_text(of)}</h2>"
+        yield _table(*work_table(runs), numbers=True)
+        if len(runs) > 1:
+            yield from _differences(runs)
+        yield f"<h2>Curves{_text(of)}</h2>"
+        if any(len(family) > 1 for family in families(runs)):
+            words = (
+                "Runs that differ only in their seeds have one colour: each run thin, their mean, and the 95 % interval"
+                " of the mean (Student's)."
+            )
+            yield f"<p class=soft>{words}</p>"
+        yield from _figure(drawings.strength_picture(runs))
+        yield from self._among_others(runs, next((game for n in numbers if (game := self._games[n]) is not None), None))
+        for drawn in (
+            drawings.loss_picture(runs),
+            drawings.held_out_picture(runs),
+            drawings.mistakes_picture(runs),
+        ):
+            yield from _figure(drawn)
+
+    def _among_others(self, runs: Sequence[RunData], game: Rules | None) -> Iterator[str]:
+        """The checkpoints of runs of a game among other players; `game` is None if its rules could not be loaded."""
+        if game is None:
+            return
+        found = self._try(functools.partial(among_others, runs, game), f"the ladder of {game.spec.full_name}")
+        if found is None:
+            return
+        yield from _figure(among_others_picture(found))
+        for number, run in enumerate(found.runs):
+            by = "" if len(self._runs) == 1 else f" by {run.name}"
+            yield f"<h3>When opponents were passed{_text(by)}</h3>"
+            head = ["opponent", "Elo", "passed at step", f"after {run.unit}", "after games", "shown at 95 % at step"]
+            yield _table(head, list(found.rows(number)), numbers=True)
 
     def _tables(self) -> Iterator[str]:
         for run in self._runs:
@@ -295,6 +289,15 @@ class Page:
                 rows.append([f"{simulations:,}", moves, f"{analysis.value:+.2f}", " ".join(analysis.best_line[:8])])
             yield _table(["simulations", "moves by visits", "value", "best line"], rows)
             yield from _trees(told)
+
+
+def _differences(runs: Sequence[RunData]) -> Iterator[str]:
+    found = differing_settings(runs)
+    if not found:
+        yield "<p>All settings of these runs are equal.</p>"
+        return
+    yield "<h3>Settings that differ</h3>"
+    yield _table(["setting", *(run.name for run in runs)], [[name, *values] for name, values in found])
 
 
 def _trees(told: Sequence[SearchStage]) -> Iterator[str]:
