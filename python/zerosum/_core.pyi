@@ -290,10 +290,11 @@ class DeepeningSearch:
     search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in centipawns, in the order
     of the planes; they order captures. `table_entries` bounds the transposition table, 24 bytes each. With
     `disturbance` each position's evaluation is off by a fixed, normally distributed amount in the expected result with
-    this standard deviation, a function of position and `seed`. Equal calls since `clear` have equal answers. Calls from
+    this standard deviation, a function of position and `seed`. `syzygy` and `results` are tables as those of `Search`.
+    Equal calls since `clear` have equal answers. Calls from
     several threads wait for one another, except `stop`.
 
-    Raises GameError if the evaluation is of another game, or a part is unknown.
+    Raises GameError if the evaluation or a table is of another game, or a part is unknown.
     """
 
     def __new__(
@@ -306,7 +307,12 @@ class DeepeningSearch:
         table_entries: int = 1048576,
         disturbance: float = 0.0,
         seed: int = 0,
+        syzygy: Syzygy | None = None,
+        results: Sequence[ResultTable] = [],
     ) -> DeepeningSearch: ...
+    @property
+    def num_table_hits(self) -> int:
+        """Number of positions whose result tables knew."""
     def begin(self, state: State, allowed: Sequence[int] | None = None) -> None:
         """Take a position as the root, with all legal moves or those of `allowed`. Soft endings end the game below it.
 

@@ -15,10 +15,12 @@ from networks_for_tests import SMALL, save_network
 from searches_for_tests import Compiling
 from syzygy_for_tests import constant_file
 from uci_for_tests import COMMAND, NoEvaluator, client
+from updatable_for_tests import random_updatable, saved
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import make
 from zerosum.network.evaluators import RolloutEvaluator
 from zerosum.play.engines.uci_client import EngineOption
+from zerosum.play.skill import positions_of
 from zerosum.protocols.engine_options import option_table
 
 # The handshake and the options
@@ -99,6 +101,29 @@ def test_tables_of_endings_are_told_and_play(tmp_path: Path) -> None:
     assert not any(" tbhits " in line for line in engine.ask("go nodes 20"))
     (said,) = client("minichess").tell("setoption name SyzygyPath value /nowhere")
     assert said == "info string SyzygyPath has no effect: the tables are of chess."
+
+
+def test_a_small_network_has_no_tree_and_its_skill_counts_positions(tmp_path: Path) -> None:
+    """It stands behind the engine as any other; what its alpha-beta search lacks is said once."""
+    engine = client(weights=saved(random_updatable(make("chess(history=1)")), tmp_path / "run"))
+    assert not any("no effect" in line for line in engine.tell("isready"))
+    told = engine.tell("setoption name CPuct value 2", "setoption name FpuStrategy value zero", "isready", "isready")
+    effects = [line for line in told if "no effect" in line]
+    assert effects == ["info string CPuct, FpuStrategy have no effect: this network plays by an alpha-beta search."]
+    lines = engine.ask("setoption name Skill Level value 15", "position startpos", "go movetime 60000")
+    nodes = [int(value_of(line, "nodes")) for line in lines if line.startswith("info depth")]
+    assert 5000 < max(nodes) <= positions_of(15) + 1
+    constant = constant_file("KQvK", ".rtbw", 0), constant_file("KQvK", ".rtbz", 0)
+    for ending, content in zip((".rtbw", ".rtbz"), constant, strict=True):
+        (tmp_path / f"KQvK{ending}").write_bytes(content)
+    lines = engine.ask(
+        "setoption name Skill Level value 20",
+        f"setoption name SyzygyPath value {tmp_path}",
+        "position fen 8/8/8/3r4/2K5/8/Q7/7k w - - 0 1",
+        "go nodes 300",
+    )
+    infos = [line for line in lines if line.startswith("info depth")]
+    assert int(value_of(infos[-1], "tbhits")) > 0 and lines[-1].startswith("bestmove c4d5")
 
 
 def test_refused_options_stay_as_they_were(tmp_path: Path) -> None:

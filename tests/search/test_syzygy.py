@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 
 from syzygy_for_tests import PLACE, constant_file, needs_tables, random_fen
-from zerosum._core import Search, Syzygy
-from zerosum.base.errors import SettingsError
+from updatable_for_tests import random_updatable, saved
+from zerosum._core import DeepeningSearch, Search, Syzygy
+from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import make
 from zerosum.network.evaluators import UniformEvaluator
+from zerosum.network.evaluators.updatable import value_of
+from zerosum.play.player import load_player
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.answering import answer
 from zerosum.search.syzygy import describe_syzygy, open_syzygy
@@ -117,6 +120,29 @@ def test_a_win_is_won_against_the_longest_defence(name: str) -> None:
 
 
 @needs_tables
+@pytest.mark.parametrize("name", ["KQvK", "KBNvK"])
+def test_an_alpha_beta_search_wins_by_tables(name: str) -> None:
+    """It counts material alone, and at the root it has no move but the best by the tables."""
+    tables, rng = open_syzygy(str(PLACE)), random.Random(name)
+    search, state = DeepeningSearch(CHESS, syzygy=tables), CHESS.initial_state()
+    while tables.wdl(CHESS, state) != 2:
+        state = CHESS.parse_position(random_fen(rng, name))
+    winner, num_plies = CHESS.player(state), 0
+    while CHESS.outcome(state) is None:
+        if CHESS.player(state) == winner:
+            found = search.think(state, nodes=50)
+            assert found is not None and value_of(found) == pytest.approx(1)
+            action = found.line[0]
+        else:
+            action = max(
+                (tables.dtz(CHESS, CHESS.play(state, move)) or 0, move) for move in CHESS.legal_actions(state)
+            )[1]
+        state, num_plies = CHESS.play(state, action), num_plies + 1
+    assert CHESS.outcome(state) == (1 if winner == 0 else -1), CHESS.ending(state)
+    assert num_plies < 150
+
+
+@needs_tables
 def test_the_fifty_move_rule_decides() -> None:
     bishop_and_knight = "8/8/8/3k4/8/8/8/KBN5 w - - {} 1"
     plies = Syzygy([PLACE]).dtz(CHESS, CHESS.parse_position(bishop_and_knight.format(0)))
@@ -151,6 +177,44 @@ def test_a_position_in_a_table_is_proven_in_the_tree(tmp_path: Path) -> None:
     assert root.visits[taking] > 0 and search.num_table_hits >= 1
     assert root.lower[taking] == root.upper[taking] == 1, "a loss for Black, who is to move"
     assert root.proven == 1 and text_of(fen, root.best_action) == "c4d5"
+
+
+def test_an_alpha_beta_search_knows_a_position_in_a_table(tmp_path: Path) -> None:
+    """As above; without the table the rook is all that the capture wins."""
+    fen = "8/8/8/3r4/2K5/8/Q7/7k w - - 0 1"
+    state, tables = CHESS.parse_position(fen), open_syzygy(str(tables_of(tmp_path, "KQvK", value=0)))
+    with_tables, without = DeepeningSearch(CHESS, syzygy=tables), DeepeningSearch(CHESS)
+    for search, value in ((with_tables, 500_000), (without, 500)):
+        found = search.think(state, depth=2)
+        assert found is not None and text_of(fen, found.line[0]) == "c4d5" and found.plies_to_end is None
+        assert value < found.value < 2 * value
+    assert with_tables.num_table_hits > 0 == without.num_table_hits
+
+
+@needs_tables
+def test_an_alpha_beta_search_does_not_give_a_draw_away() -> None:
+    tables, rng, num_tried = open_syzygy(str(PLACE)), random.Random(5), 0
+    search = DeepeningSearch(CHESS, syzygy=tables)
+    while num_tried < 10:
+        state = CHESS.parse_position(random_fen(rng, "KPvK"))
+        moves = CHESS.legal_actions(state)
+        drawing = {move for move in moves if tables.wdl(CHESS, CHESS.play(state, move)) == 0}
+        if tables.wdl(CHESS, state) == 0 and len(drawing) < len(moves):
+            found = search.think(state, depth=1 + num_tried % 4)
+            assert found is not None and found.line[0] in drawing
+            num_tried += 1
+
+
+def test_an_alpha_beta_players_setting_reaches_its_search(tmp_path: Path) -> None:
+    """In play and in analysis, as a tree search's."""
+    player = load_player(saved(random_updatable(make("chess(history=1)")), tmp_path / "run"), num_simulations=200)
+    folder = tables_of(tmp_path / "tables", "KQvK", value=0)
+    state = CHESS.parse_position("8/8/8/3r4/2K5/8/Q7/7k w - - 0 1")
+    assert player.analyse(state).num_table_hits == 0
+    found = player.judged_by(player.evaluator, replace(player.config, syzygy_path=str(folder))).analyse(state)
+    assert found.num_table_hits > 0 and found.best_move == "c4d5" and found.value == pytest.approx(1)
+    with pytest.raises(GameError, match="Syzygy tables are of chess, not of connect4"):
+        DeepeningSearch(make("connect4"), syzygy=open_syzygy(str(folder)))
 
 
 def test_a_win_counts_only_just_after_a_capture_or_a_pawn_move(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::error::UsageError;
 use crate::game::{Action, Game, Position};
 use crate::player::{ValueForFirst, ValueForMover};
 use crate::retrograde::ResultTable;
@@ -32,6 +33,17 @@ impl Tables {
     /// Whether there are any.
     pub fn are_empty(&self) -> bool {
         self.syzygy.is_none() && self.results.is_empty()
+    }
+
+    /// Checks that a game can use them.
+    ///
+    /// # Errors
+    /// A sentence, if the tables are of chess and the game is not.
+    pub fn require_game<G: Game>(&self, game: &G) -> Result<(), UsageError> {
+        if self.syzygy.is_some() && !game.has_syzygy() {
+            return Err(UsageError(format!("Syzygy tables are of chess, not of {}", game.spec().full_name())));
+        }
+        Ok(())
     }
 
     /// The certain result of a position whose game is not over.

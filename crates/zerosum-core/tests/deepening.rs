@@ -17,6 +17,7 @@ use zerosum_core::games::othello::Othello;
 use zerosum_core::games::shogi::Shogi;
 use zerosum_core::games::tictactoe::TicTacToe;
 use zerosum_core::random::RandomStream;
+use zerosum_core::tables::Tables;
 use zerosum_core::updatable::features::{BitPlane, FeatureMap, NumberPlane};
 use zerosum_core::updatable::{Accumulators, Network, Weights};
 
@@ -28,6 +29,7 @@ fn settings(parts: Parts) -> Settings {
         parts,
         piece_values: Vec::new(),
         table_entries: 1 << 16,
+        tables: Tables::default(),
     }
 }
 

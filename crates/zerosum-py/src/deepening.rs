@@ -10,13 +10,16 @@ use pyo3::sync::MutexExt;
 use zerosum_core::deepening::{self, AnyEvaluation, Limit, MAX_DEPTH, PART_NAMES, Parts, Settings};
 use zerosum_core::erased::AnyDeepening;
 use zerosum_core::game::Action;
+use zerosum_core::tables::Tables;
 use zerosum_core::updatable::features::{BitPlane, FeatureMap, NumberPlane};
 use zerosum_core::updatable::{self, Weights};
 
 use crate::failure::{catch, check_signals, game_error, raise, value_error};
 use crate::game::{Game, LinearEvaluation};
 use crate::leaves::Leaves;
+use crate::result_table::ResultTable;
 use crate::state::State;
+use crate::syzygy::Syzygy;
 
 /// Largest number of entries of a table.
 const MAX_TABLE_ENTRIES: u64 = 1 << 32;
@@ -131,10 +134,11 @@ fn limit(nodes: Option<u64>, seconds: Option<f64>) -> Limit {
 /// search that are switched on (`DEEPENING_PARTS`), all if it is None. `piece_values` are in centipawns, in the order
 /// of the planes; they order captures. `table_entries` bounds the transposition table, 24 bytes each. With
 /// `disturbance` each position's evaluation is off by a fixed, normally distributed amount in the expected result with
-/// this standard deviation, a function of position and `seed`. Equal calls since `clear` have equal answers. Calls from
+/// this standard deviation, a function of position and `seed`. `syzygy` and `results` are tables as those of `Search`.
+/// Equal calls since `clear` have equal answers. Calls from
 /// several threads wait for one another, except `stop`.
 ///
-/// Raises GameError if the evaluation is of another game, or a part is unknown.
+/// Raises GameError if the evaluation or a table is of another game, or a part is unknown.
 #[pyclass(frozen, module = "zerosum._core")]
 pub struct DeepeningSearch {
     game: Py<Game>,
@@ -145,7 +149,7 @@ pub struct DeepeningSearch {
 #[pymethods]
 impl DeepeningSearch {
     #[new]
-    #[pyo3(signature = (game, evaluation = None, *, parts = None, piece_values = None, table_entries = 1_048_576, disturbance = 0.0, seed = 0))]
+    #[pyo3(signature = (game, evaluation = None, *, parts = None, piece_values = None, table_entries = 1_048_576, disturbance = 0.0, seed = 0, syzygy = None, results = Vec::new()))]
     #[allow(clippy::too_many_arguments)] // keywords in Python
     fn new(
         py: Python<'_>,
@@ -156,6 +160,8 @@ impl DeepeningSearch {
         table_entries: u64,
         disturbance: f32,
         seed: u64,
+        syzygy: Option<&Syzygy>,
+        results: Vec<PyRef<'_, ResultTable>>,
     ) -> PyResult<Self> {
         let evaluation = match evaluation {
             None => AnyEvaluation::Material,
@@ -183,7 +189,11 @@ impl DeepeningSearch {
             return Err(game_error(py, format!("{message}: expected at most {MAX_TABLE_ENTRIES} and 0 to 1000")));
         }
         let (piece_values, table_entries) = (piece_values.unwrap_or_default(), table_entries as usize);
-        let settings = Settings { evaluation, disturbance, seed, parts: switched, piece_values, table_entries };
+        let tables = Tables {
+            syzygy: syzygy.map(|syzygy| Arc::clone(&syzygy.inner)),
+            results: results.iter().map(|table| Arc::clone(&table.inner)).collect(),
+        };
+        let settings = Settings { evaluation, disturbance, seed, parts: switched, piece_values, table_entries, tables };
         let inner = game.get().inner.deepening(settings).map_err(|error| game_error(py, error.0))?;
         Ok(Self { stop: inner.stop_flag(), game, inner: Mutex::new(inner) })
     }
@@ -231,6 +241,12 @@ impl DeepeningSearch {
     /// End the iteration under way, from another thread; the next `begin` takes it back.
     fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Number of positions whose result tables knew.
+    #[getter]
+    fn num_table_hits(&self, py: Python<'_>) -> PyResult<u64> {
+        self.run(py, |search| search.num_table_hits())
     }
 
     /// Forget all positions.

@@ -103,6 +103,8 @@ class Analysis:
     """Number of evaluated positions."""
     num_collisions: int = 0
     """Simulations that met a leaf in evaluation and were put off."""
+    num_table_hits: int = 0
+    """Positions that tables of exact results knew."""
     depth: int = 0
     """Plies that an alpha-beta search has finished; 0 for a search of a tree."""
 

@@ -17,6 +17,7 @@ from zerosum.games import Rules, State
 from zerosum.network.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.play.analysis import Analysis, AnalysisLine
 from zerosum.play.task import Task
+from zerosum.search.config import ExactTables
 
 POLL_S = 0.005
 """Seconds between two looks at the clock and at what a client asks for."""
@@ -24,6 +25,7 @@ ENTRIES_PER_MIB = (1 << 20) // 24
 """Positions of a table in a MiB."""
 LINE_NODES = 5000
 """Nodes for each part of a decided line that the table has cut short: a clock may be running."""
+NO_TABLES = ExactTables(None, [])
 MOST_NODES = (1 << 32) - 1
 """Nodes that a report can count."""
 
@@ -43,8 +45,13 @@ class DeepeningDriver:
         report_seconds: float,
         is_stopped: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
+        tables: ExactTables = NO_TABLES,
     ) -> None:
-        """The arguments are those of a `SearchDriver`; `memory_mib` bounds the transposition table."""
+        """The arguments are those of a `SearchDriver`; `memory_mib` bounds the transposition table.
+
+        Raises:
+            GameError: Syzygy tables are given, and the game is not chess.
+        """
         self._game, self._state, self._evaluator, self._by = game, state, evaluator, by
         self._on_report, self._report_seconds = on_report, report_seconds
         self._is_stopped, self._clock = is_stopped, clock
@@ -53,6 +60,8 @@ class DeepeningDriver:
             evaluator.network,
             piece_values=evaluator.piece_values,
             table_entries=memory_mib * ENTRIES_PER_MIB,
+            syzygy=tables.syzygy,
+            results=tables.results,
         )
         self._net_value = float(evaluator.evaluate(game.encode([state])).values[0])
         self._found: list[Iteration] = []
@@ -206,6 +215,7 @@ class DeepeningDriver:
             by=self._by,
             chosen=chosen,
             num_leaves=self._num_nodes,
+            num_table_hits=self._search.num_table_hits,
             depth=self._depth,
         )
 

@@ -22,6 +22,7 @@ from zerosum.play.deepening_driver import DeepeningDriver
 from zerosum.play.task import Task as Task
 from zerosum.search import SearchConfig
 from zerosum.search.answering import answer_all
+from zerosum.search.config import exact_tables
 
 MOST_TABLE_MIB = 256
 """Largest memory of an alpha-beta search's table."""
@@ -127,6 +128,7 @@ class SearchDriver:
                 report_seconds=self._report_seconds,
                 is_stopped=self._is_stopped,
                 clock=self._clock,
+                tables=exact_tables(search.game, config),
             ).run(task, started=started)
         self._task, self._started, self._stop_reason = task, self._clock() if started is None else started, ""
         self._reported, self._num_leaves, self._num_collisions = self._started, 0, search.num_collisions
@@ -290,6 +292,7 @@ class SearchDriver:
             chosen=chosen,
             num_leaves=self._num_leaves,
             num_collisions=self._search.num_collisions - self._num_collisions,
+            num_table_hits=self._search.num_table_hits,
         )
 
     def _line(self, root: Root, index: int) -> AnalysisLine:

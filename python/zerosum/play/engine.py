@@ -128,11 +128,6 @@ class Engine:
         """Whether the search has tables of exact results."""
         return bool(self._config.syzygy_path or self._config.table_files)
 
-    @property
-    def num_table_hits(self) -> int:
-        """Positions that tables have settled since the settings were changed."""
-        return self._followed.search.num_table_hits
-
     def _require_idle(self) -> None:
         if self.is_thinking:
             raise RuntimeError("a search is running: stop it first")

@@ -50,6 +50,9 @@ MATE_NODES = 5000
 NEWEST = "<newest>"
 """The value of `WeightsFile` that leaves the choice to `choose_player`."""
 
+TREE_OPTIONS = ("CPuct", "FpuStrategy", "FpuValue", "PolicyTemperature")
+"""Options that an alpha-beta search does not have."""
+
 SECTIONS: dict[str, type[Any]] = {"search": SearchConfig, "time": TimeConfig}
 
 
@@ -137,6 +140,11 @@ class EngineSetup(ABC):
         """Sentences about options that cannot do all they say for the loaded player."""
         if self.is_set("UCI_LimitStrength") and self._levels is None:
             yield "UCI_Elo has no effect: measure this player's skill levels with `zerosum levels` first."
+        if self._network is not None and self._network.network.kind == "updatable":
+            changed = [name for name in TREE_OPTIONS if self.value(name) != self.options[name].listed.default]
+            if changed:
+                have = "has" if len(changed) == 1 else "have"
+                yield f"{', '.join(changed)} {have} no effect: this network plays by an alpha-beta search."
         if self.shows_draws and self._network is not None and self._network.network.value_head == "scalar":
             yield "This network does not tell draws from even fights: wdl counts only draws that the search reaches."
 

@@ -466,7 +466,7 @@ class LineEngine(ABC):
                 words += ["nodes", str(report.num_visits), "nps", str(round(report.num_simulations / seconds))]
                 words += ["hashfull", str(round(1000 * engine.memory_used)), "time", str(round(1000 * report.seconds))]
                 if engine.has_tables:
-                    words += ["tbhits", str(engine.num_table_hits)]
+                    words += ["tbhits", str(report.num_table_hits)]
                 # Both protocols let clients skip unknown words.
                 words += ["visits", str(line.visits), "pv", *go.position.texts(line.actions)]
                 self._say(" ".join(words))

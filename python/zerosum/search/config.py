@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from zerosum._core import MIN_TREE_KIB, Root, Search
+from zerosum._core import MIN_TREE_KIB, ResultTable, Root, Search, Syzygy
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
 from zerosum.games import Rules, measure_game
@@ -243,14 +243,31 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
         )
     alpha = config.root_noise_alpha
     noise_alpha = natural_noise_alpha(game) if alpha is None else alpha
-    results = open_tables(config.table_files, game) if config.table_files else []
-    if not config.syzygy_path:
-        return Search(game, config, num_trees, noise_alpha=noise_alpha, results=results)
-    syzygy = open_syzygy(config.syzygy_path)
+    tables = exact_tables(game, config)
     try:
-        return Search(game, config, num_trees, noise_alpha=noise_alpha, syzygy=syzygy, results=results)
+        return Search(game, config, num_trees, noise_alpha=noise_alpha, syzygy=tables.syzygy, results=tables.results)
     except ValueError as error:
         raise SettingsError(f"search.syzygy_path is {config.syzygy_path!r}: {error}. Leave it empty.") from error
+
+
+class ExactTables(NamedTuple):
+    """Tables of exact results for the searches of a game."""
+
+    syzygy: Syzygy | None
+    results: list[ResultTable]
+
+
+def exact_tables(game: Rules, config: SearchConfig) -> ExactTables:
+    """The tables that the settings name; files that were opened before are not read again.
+
+    Raises:
+        SettingsError: the tables of `syzygy_path` cannot be used.
+        DataError: a file of `table_files` cannot be used.
+    """
+    return ExactTables(
+        open_syzygy(config.syzygy_path) if config.syzygy_path else None,
+        open_tables(config.table_files, game) if config.table_files else [],
+    )
 
 
 def tree_mib(game: Rules, config: SearchConfig) -> float:

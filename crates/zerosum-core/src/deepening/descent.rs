@@ -8,6 +8,7 @@ use super::table::{Bound, Table};
 use super::{CLOCK_INTERVAL, FRACTION, LineEvaluation, MAX_EVALUATION, MAX_HEIGHT, Parts, WIN};
 use crate::game::{Action, Game, Outcome, Position};
 use crate::player::Player;
+use crate::tables::Tables;
 
 /// No value is beyond this.
 const INFINITY: i32 = WIN + 1;
@@ -81,6 +82,9 @@ pub struct Descent<'a, G: Game> {
     piece_values: &'a [i32],
     table: &'a mut Table,
     order: &'a mut Order,
+    /// Tables of exact results, and how many positions they knew.
+    tables: &'a Tables,
+    num_table_hits: u64,
     /// The positions from the root on, and the moves of each.
     line: Vec<Position<G::State>>,
     candidates: Vec<Vec<Candidate>>,
@@ -102,6 +106,7 @@ impl<'a, G: Game> Descent<'a, G> {
         piece_values: &'a [i32],
         table: &'a mut Table,
         order: &'a mut Order,
+        tables: &'a Tables,
         root: Position<G::State>,
         clock: Clock<'a>,
     ) -> Self {
@@ -112,6 +117,8 @@ impl<'a, G: Game> Descent<'a, G> {
             piece_values,
             table,
             order,
+            tables,
+            num_table_hits: 0,
             line: vec![root],
             candidates: vec![Vec::new(); MAX_HEIGHT + 2],
             legal: Vec::new(),
@@ -124,6 +131,11 @@ impl<'a, G: Game> Descent<'a, G> {
 
     pub fn num_nodes(&self) -> u64 {
         self.clock.num_nodes
+    }
+
+    /// Positions whose result tables knew.
+    pub fn num_table_hits(&self) -> u64 {
+        self.num_table_hits
     }
 
     /// Searches all moves of the root, the first of `actions` first, and moves the best to the front. `expected` is the value
@@ -224,11 +236,24 @@ impl<'a, G: Game> Descent<'a, G> {
             return Some(Value { of_mover: 0, is_historical: true });
         }
         let position = &self.line[height];
-        let outcome = position.outcome(self.game)?;
+        let Some(outcome) = position.outcome(self.game) else { return self.by_tables(height, side) };
         let is_historical = position.plies >= self.game.spec().max_plies()
             || self.game.num_repetitions(&position.state) > 0
             || self.game.table_key(&position.state).is_some_and(|key| key.plies_left == 0);
         Some(Value { of_mover: of_outcome(&outcome, side, height), is_historical })
+    }
+
+    /// The value for `side` of the position at `height` if tables know its result.
+    #[inline]
+    fn by_tables(&mut self, height: usize, side: Player) -> Option<Value> {
+        if self.tables.are_empty() {
+            return None;
+        }
+        let result = self.tables.result(self.game, &self.line[height])?;
+        self.num_table_hits += 1;
+        // Results of our own tables hang on the counts of moves that the position has.
+        let is_historical = !self.tables.results.is_empty();
+        Some(Value { of_mover: of_result(result.0 * side.sign(), height), is_historical })
     }
 
     /// The value for `side` of the position at `height`, whoever is to move there: a side may move several times in a row.
@@ -303,8 +328,8 @@ impl<'a, G: Game> Descent<'a, G> {
             if self.is_stopped {
                 return value;
             }
-            // A win that rests on a pass is none.
-            if value.of_mover >= beta && value.of_mover < RESULT {
+            // A result that rests on a pass is none.
+            if value.of_mover >= beta && value.of_mover <= MAX_EVALUATION {
                 return Value { of_mover: value.of_mover, is_historical: value.is_historical || is_historical };
             }
         }
@@ -499,6 +524,11 @@ fn of_outcome(outcome: &Outcome, side: Player, height: usize) -> i32 {
     } else {
         (result.signum() * MAX_EVALUATION as f32 + result * FRACTION as f32) as i32
     }
+}
+
+/// The value of a result that is known without its line, at a height: less than a win that is seen, more than any evaluation.
+pub fn of_result(result: f32, height: usize) -> i32 {
+    (result * (MAX_EVALUATION + FRACTION - height as i32) as f32) as i32
 }
 
 /// A value as the table has it: results count their plies from the position, not from the root.

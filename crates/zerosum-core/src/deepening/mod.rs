@@ -27,6 +27,7 @@ use crate::evaluation::{LinearEvaluation, Material};
 use crate::game::{Action, Game, Position};
 pub use crate::line_evaluation::{CENTIPAWNS_PER_LOGIT, LineEvaluation, MAX_EVALUATION};
 use crate::line_evaluation::{MAX_HEIGHT, disturbed, from_expected, of_material};
+use crate::tables::Tables;
 use crate::updatable::Accumulators;
 
 /// Largest depth of an iteration, in plies.
@@ -35,7 +36,7 @@ pub const MAX_DEPTH: u32 = 100;
 const NODES_A_MOVE: u64 = 50;
 /// The value of a win at once; a win in n plies is worth n less.
 pub const WIN: i32 = 1_000_000;
-/// What a result between a draw and a win is worth beyond any evaluation, times the result.
+/// What a result between a draw and a win, or one that tables know, is worth beyond any evaluation, times the result.
 const FRACTION: i32 = 500_000;
 /// Nodes between two looks at the clock.
 const CLOCK_INTERVAL: u64 = 1024;
@@ -169,6 +170,8 @@ pub struct Settings {
     pub piece_values: Vec<i32>,
     /// Positions in the table, at most.
     pub table_entries: usize,
+    /// Tables of exact results.
+    pub tables: Tables,
 }
 
 /// When an iteration stops before its end.
@@ -218,6 +221,8 @@ pub struct Deepening<G: Game> {
     piece_values: Vec<i32>,
     table: Table,
     order: Order,
+    tables: Tables,
+    num_table_hits: u64,
     root: Option<Root<G>>,
     stop: Arc<AtomicBool>,
 }
@@ -228,6 +233,8 @@ struct Root<G: Game> {
     actions: Vec<Action>,
     depth: u32,
     value: i32,
+    /// The value by the tables, if they decide the game: no line of the search may reach a position that they know.
+    decided: Option<i32>,
     num_nodes: u64,
 }
 
@@ -235,8 +242,9 @@ impl<G: Game> Deepening<G> {
     /// A search without a root.
     ///
     /// # Errors
-    /// A sentence, if the evaluation is of another game.
+    /// A sentence, if the evaluation or the tables are of another game.
     pub fn new(game: Arc<G>, settings: Settings) -> Result<Self, UsageError> {
+        settings.tables.require_game(&*game)?;
         let mut piece_values = settings.piece_values;
         if piece_values.is_empty() && matches!(settings.evaluation, AnyEvaluation::Material) {
             piece_values = game.piece_values().iter().copied().map(of_material).collect();
@@ -263,6 +271,8 @@ impl<G: Game> Deepening<G> {
             evaluation,
             parts: settings.parts,
             piece_values,
+            tables: settings.tables,
+            num_table_hits: 0,
             root: None,
             stop: Arc::default(),
         })
@@ -279,8 +289,13 @@ impl<G: Game> Deepening<G> {
         Arc::clone(&self.stop)
     }
 
+    /// Positions of which tables knew the result, in all searches.
+    pub fn num_table_hits(&self) -> u64 {
+        self.num_table_hits
+    }
+
     /// Takes a position as the root. With `allowed`, only these moves are considered there. Soft endings end the game below
-    /// the root.
+    /// the root. Of moves that tables know to be worse than others none is considered.
     ///
     /// # Errors
     /// A sentence, if no move is left.
@@ -298,8 +313,24 @@ impl<G: Game> Deepening<G> {
         self.table.age();
         self.order.begin();
         self.stop.store(false, Ordering::Relaxed);
-        self.root = Some(Root { position, actions, depth: 0, value: 0, num_nodes: 0 });
+        let decided = self.keep_best_by_tables(&position, &mut actions);
+        self.root = Some(Root { position, actions, depth: 0, value: 0, decided, num_nodes: 0 });
         Ok(())
+    }
+
+    /// Keeps the moves that tables do not know to be worse than others. Returns the value of the root, if they decide it.
+    fn keep_best_by_tables(&self, position: &Position<G::State>, actions: &mut Vec<Action>) -> Option<i32> {
+        if self.tables.are_empty() {
+            return None;
+        }
+        let ranked = self.tables.rank(&*self.game, position, actions)?;
+        if let Some(best) = ranked.best {
+            actions.retain(|action| *action == best);
+            let (_, result) = ranked.results.iter().find(|(action, _)| *action == best)?;
+            return Some(descent::of_result(result.0, 0));
+        }
+        actions.retain(|action| ranked.results.iter().all(|(known, _)| known != action));
+        None
     }
 
     /// Searches the root a ply deeper. `None` if it was stopped before any move was searched, or the depth is the largest.
@@ -322,6 +353,7 @@ impl<G: Game> Deepening<G> {
             &self.piece_values,
             &mut self.table,
             &mut self.order,
+            &self.tables,
             root.position.clone(),
             descent::Clock {
                 most_nodes: limit.nodes.unwrap_or(u64::MAX),
@@ -333,6 +365,7 @@ impl<G: Game> Deepening<G> {
         );
         let found = descent.root(root.depth as i32, &mut root.actions, root.value);
         root.num_nodes = descent.num_nodes();
+        self.num_table_hits += descent.num_table_hits();
         let Some(found) = found else { return Ok(None) };
         root.value = found.value;
         let state = &root.position.state;
@@ -340,7 +373,7 @@ impl<G: Game> Deepening<G> {
         Ok(Some(Iteration {
             depth: root.depth,
             line: found.line,
-            value: found.value,
+            value: root.decided.filter(|_| plies_to_end(found.value).is_none()).unwrap_or(found.value),
             num_nodes: root.num_nodes,
             is_complete: found.is_complete,
             is_quiet,

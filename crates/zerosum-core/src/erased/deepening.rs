@@ -17,6 +17,7 @@ pub trait AnyDeepening: Send {
     fn think(&mut self, limit: Limit, depth: u32, check: &dyn Fn()) -> Result<Option<Iteration>, UsageError>;
     fn clear(&mut self);
     fn stop_flag(&self) -> Arc<AtomicBool>;
+    fn num_table_hits(&self) -> u64;
 }
 
 impl<G: Game> AnyDeepening for Deepening<G> {
@@ -39,5 +40,9 @@ impl<G: Game> AnyDeepening for Deepening<G> {
 
     fn stop_flag(&self) -> Arc<AtomicBool> {
         Self::stop_flag(self)
+    }
+
+    fn num_table_hits(&self) -> u64 {
+        Self::num_table_hits(self)
     }
 }

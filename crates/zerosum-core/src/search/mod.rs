@@ -156,10 +156,7 @@ impl<G: Game> Search<G> {
     /// # Errors
     /// If the tables are of another game, or the rules are learned.
     pub fn use_tables(&mut self, tables: Tables) -> Result<(), UsageError> {
-        if tables.syzygy.is_some() && !self.game.has_syzygy() {
-            let name = self.game.spec().full_name();
-            return Err(UsageError(format!("Syzygy tables are of chess, not of {name}")));
-        }
+        tables.require_game(&*self.game)?;
         if !tables.are_empty() && self.config.learns_rules() {
             return Err(UsageError(
                 "a search by learned rules cannot use tables: it does not know its positions".into(),
