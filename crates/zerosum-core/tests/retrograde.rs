@@ -97,6 +97,20 @@ fn results_follow_from_those_of_the_moves() {
     }
 }
 
+/// A pawn that can be taken en passant makes another position, in mirror images and for both colours the same one.
+#[test]
+fn keys_know_en_passant() {
+    let chess = Chess::new(Variant::Chess);
+    let key = |text: &str| chess.men(&chess.parse_position(text).unwrap()).unwrap().key((8, 8));
+    let taken = key("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1");
+    assert_eq!(taken, key("3k4/8/8/3Pp3/8/8/8/3K4 w - e6 0 1"));
+    assert_eq!(taken, key("4k3/8/8/8/3Pp3/8/8/4K3 b - d3 0 1"));
+    let not_taken = key("4k3/8/8/3pP3/8/8/8/4K3 w - - 0 1");
+    assert_ne!(taken, not_taken);
+    // No pawn stands beside this one.
+    assert_eq!(key("4k3/8/8/3p4/8/4P3/8/4K3 w - d6 0 1"), key("4k3/8/8/3p4/8/4P3/8/4K3 w - - 0 1"));
+}
+
 #[test]
 fn counters_of_moves_may_come_before_the_end() {
     let chess = Chess::new(Variant::Chess);
