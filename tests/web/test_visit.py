@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from zerosum.games import make
 from zerosum.games.rules import with_planes_of
 from zerosum.play.bundled import bundled_networks
 from zerosum.play.runs import network_at
+from zerosum.web.growth import Entry, Growth
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.names import short_name
@@ -272,3 +274,34 @@ def test_simulations_beyond_a_slice_of_time_are_made_in_the_background(
 
     monkeypatch.setattr("zerosum.web.growth_requests.SLICE_SECONDS", 0.0)
     with_page(house, work)
+
+
+def test_one_request_at_a_time_works_on_a_watched_tree(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stopped request ends its slice of time before the next begins: no simulation is seen half made."""
+    at_work, most = [0], [0]
+    step = Growth.step
+
+    def counted(growth: Growth) -> Entry:
+        at_work[0] += 1
+        most[0] = max(most[0], at_work[0])
+        time.sleep(0.002)  # others may begin
+        entry = step(growth)
+        at_work[0] -= 1
+        return entry
+
+    async def work(page: Page) -> None:
+        await page.ask("growth.open", game="connect4", vs="rollouts")
+        for _ in range(4):
+            before = (await page.ask("growth.step", number=1000))["result"]["simulations"]
+            await asyncio.sleep(0.01)  # the next slice is under way
+            after = (await page.ask("growth.step"))["result"]
+            assert after["simulations"] > before
+            assert page.visit.growth is not None and page.visit.growth.entries[-1].is_done
+        await page.ask("growth.step", number=1000)
+        stopped = (await page.ask("growth.stop"))["result"]["simulations"]
+        assert (await page.ask("growth.whole"))["result"]["simulations"] == stopped
+
+    monkeypatch.setattr(Growth, "step", counted)
+    monkeypatch.setattr("zerosum.web.growth_requests.SLICE_SECONDS", 0.05)
+    with_page(house, work)
+    assert most == [1]

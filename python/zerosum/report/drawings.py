@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules
 from zerosum.games.picture import svg_uri
-from zerosum.play.contestant import RANDOM, ROLLOUTS
+from zerosum.play.contestant import ROLLOUTS
 from zerosum.report.game_statistics import OPENING, GameBlock, reliability
 from zerosum.report.opening_choice import MOST_LINES, human_shares, opening_shares
 from zerosum.report.probes import Probe
@@ -187,7 +187,7 @@ def draw_levels(axes: Axes, levels: Mapping[str, float], *, dashed: Collection[s
 def anchors(run: RunData) -> dict[str, float]:
     """The ratings of random play and of the rollouts that a run's rating games had, the strongest first after it."""
     rated = {name: rating.elo for name, rating in run.strength.ratings.items() if name.startswith(ROLLOUTS)}
-    return {RANDOM.name: 0.0} | dict(sorted(rated.items(), key=lambda item: -item[1]))
+    return {"random play": 0.0} | dict(sorted(rated.items(), key=lambda item: -item[1]))
 
 
 def strength_picture(runs: Sequence[RunData]) -> Picture | None:

@@ -247,6 +247,8 @@ def new_search(game: Rules, config: SearchConfig, *, num_trees: int = 1) -> Sear
     try:
         return Search(game, config, num_trees, noise_alpha=noise_alpha, syzygy=tables.syzygy, results=tables.results)
     except ValueError as error:
+        if tables.syzygy is None:
+            raise
         raise SettingsError(f"search.syzygy_path is {config.syzygy_path!r}: {error}. Leave it empty.") from error
 
 

@@ -7,6 +7,7 @@ same steps give the same tree again.
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -99,6 +100,8 @@ class Growth:
             GameError: the game is over in this position.
         """
         self.player, self.game, self.state, self._seed = player, player.game, state, seed
+        self.lock = threading.Lock()
+        """Held by the request that works on the tree."""
         self.notation = page_notation(player.game)
         if self.game.outcome(state) is not None:
             raise GameError(f"the game is over ({self.game.ending(state)}), there is nothing to search.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from zerosum.analysis.query_fields import Fields
 from zerosum.base.errors import SettingsError
@@ -15,6 +16,8 @@ from zerosum.web.names import short_name
 
 if TYPE_CHECKING:
     from zerosum.web.visit import Visit
+
+T = TypeVar("T")
 
 SLICE_SECONDS = 0.2
 MOST_STEPS = 10_000
@@ -53,7 +56,7 @@ async def growth_step(visit: Visit, fields: Fields) -> dict[str, Any]:
     """Make simulations. Those that do not fit into a slice of time are made in the background and sent as events."""
     growth, number = _growth(visit), fields.integer("number", 1, MOST_STEPS) or 1
     visit.stop("growth")
-    number -= await visit.house.searches.call(lambda: _steps(growth, number))
+    number -= await _alone(visit, lambda growth: _steps(growth, number))
     if number:
         visit.begin("growth", lambda: _grow(visit, growth, number))
     return _view(visit)
@@ -62,49 +65,49 @@ async def growth_step(visit: Visit, fields: Fields) -> dict[str, Any]:
 async def growth_phase(visit: Visit, fields: Fields) -> dict[str, Any]:
     """Make the next phase of a simulation."""
     visit.stop("growth")
-    await visit.house.searches.call(_growth(visit).advance)
+    await _alone(visit, Growth.advance)
     return _view(visit)
 
 
 async def growth_settings(visit: Visit, fields: Fields) -> dict[str, Any]:
     """Change the settings. The tree stays unless the noise changes."""
-    growth = _growth(visit)
-    settings = _settings(fields, growth.settings)
-    await visit.house.searches.call(lambda: growth.change(settings))
+    settings = _settings(fields, _growth(visit).settings)
+    await _alone(visit, lambda growth: growth.change(settings))
     return _view(visit)
 
 
 async def growth_rewind(visit: Visit, fields: Fields) -> dict[str, Any]:
     """Go back to an earlier simulation."""
     visit.stop("growth")
-    growth, number = _growth(visit), fields.integer("number", 0, MOST_SIMULATIONS) or 0
-    await visit.house.searches.call(lambda: growth.rewind(number))
+    number = fields.integer("number", 0, MOST_SIMULATIONS) or 0
+    await _alone(visit, lambda growth: growth.rewind(number))
     return _view(visit)
 
 
 async def growth_reset(visit: Visit, fields: Fields) -> dict[str, Any]:
     """Begin a new tree."""
     visit.stop("growth")
-    await visit.house.searches.call(_growth(visit).reset)
+    await _alone(visit, Growth.reset)
     return _view(visit)
 
 
 async def growth_stop(visit: Visit, fields: Fields) -> dict[str, Any]:
     """Stop simulations in the background."""
     visit.stop("growth")
+    await _alone(visit, lambda _: None)  # the slice of time under way has ended
     return _view(visit)
 
 
 async def growth_whole(visit: Visit, fields: Fields) -> dict[str, Any]:
     """Everything, for a page that has missed changes."""
-    return _growth(visit).whole_view()
+    return await _alone(visit, Growth.whole_view)
 
 
 async def growth_moment(visit: Visit, fields: Fields) -> dict[str, Any]:
     """The most visited positions, now or after an earlier simulation."""
     growth, moment = _growth(visit), fields.integer("number", 0, MOST_SIMULATIONS) or 0
     nodes = growth.moments.get(moment)
-    return {"nodes": nodes if nodes is not None else await visit.house.searches.call(growth.most_visited)}
+    return {"nodes": nodes if nodes is not None else await _alone(visit, Growth.most_visited)}
 
 
 def _growth(visit: Visit) -> Growth:
@@ -123,8 +126,21 @@ def _settings(fields: Fields, before: Settings) -> Settings:
     )
 
 
+async def _alone(visit: Visit, work: Callable[[Growth], T]) -> T:
+    """The result of work on the tree while no other request works on it: a stopped one first ends its slice of time."""
+    growth = _growth(visit)
+
+    def locked() -> T:
+        with growth.lock:
+            return work(growth)
+
+    return await visit.house.searches.call(locked)
+
+
 def _view(visit: Visit) -> dict[str, Any]:
-    return _growth(visit).changes()
+    growth = _growth(visit)
+    with growth.lock:
+        return growth.changes()
 
 
 def _steps(growth: Growth, number: int) -> int:
@@ -140,8 +156,8 @@ def _steps(growth: Growth, number: int) -> int:
 async def _grow(visit: Visit, growth: Growth, number: int) -> None:
     while number > 0 and visit.growth is growth:
         asked = number
-        number -= await visit.house.searches.call(lambda asked=asked: _steps(growth, asked))  # type: ignore[misc]
-        visit.tell("growth", **growth.changes())
+        number -= await _alone(visit, lambda growth, asked=asked: _steps(growth, asked))  # type: ignore[misc]
+        visit.tell("growth", **_view(visit))
 
 
 HANDLERS = {
