@@ -26,6 +26,7 @@ __all__ = [
     "Picture",
     "PlaneSpec",
     "PlayedMoves",
+    "ResultTable",
     "Root",
     "Search",
     "State",
@@ -195,7 +196,7 @@ class DeepeningSearch:
         disturbance: float = 0.0,
         seed: int = 0,
         syzygy: Syzygy | None = None,
-        results: Sequence[ResultTable] = [],
+        results: Sequence[ResultTable] = ...,
     ) -> DeepeningSearch: ...
     @property
     def num_table_hits(self) -> int: ...
@@ -419,7 +420,7 @@ class Search:
         *,
         noise_alpha: float,
         syzygy: Syzygy | None = None,
-        results: Sequence[ResultTable] = (),
+        results: Sequence[ResultTable] = ...,
     ) -> Search: ...
     @property
     def game(self) -> Game: ...

@@ -32,6 +32,7 @@ __all__ = [
     "Picture",
     "PlaneSpec",
     "PlayedMoves",
+    "ResultTable",
     "Root",
     "Search",
     "State",
@@ -308,7 +309,7 @@ class DeepeningSearch:
         disturbance: float = 0.0,
         seed: int = 0,
         syzygy: Syzygy | None = None,
-        results: Sequence[ResultTable] = [],
+        results: Sequence[ResultTable] = ...,
     ) -> DeepeningSearch: ...
     @property
     def num_table_hits(self) -> int:
@@ -754,7 +755,7 @@ class Search:
         *,
         noise_alpha: float,
         syzygy: Syzygy | None = None,
-        results: Sequence[ResultTable] = (),
+        results: Sequence[ResultTable] = ...,
     ) -> Search: ...
     @property
     def game(self) -> Game: ...
