@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use crate::games::options::{OptionSpec, OptionValues};
+use crate::men::Men;
 use crate::picture::Picture;
 use crate::player::{Player, ValueForFirst};
 use crate::random::RandomStream;
-use crate::retrograde::Men;
 
 /// An action's index in `0..num_actions`; the same number is the network's policy output.
 pub type Action = u16;

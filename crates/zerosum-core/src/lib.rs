@@ -32,6 +32,7 @@ mod hidden_move;
 mod interrupt;
 pub mod leaves;
 mod line_evaluation;
+pub mod men;
 pub mod perft;
 pub mod picture;
 pub mod player;

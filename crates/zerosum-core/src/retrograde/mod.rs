@@ -3,18 +3,15 @@
 //! | module | subject |
 //! |---|---|
 //! | `graph` | positions and the moves between them, solved from the ends of games backwards |
-//! | `men` | endings: names, symmetries, all positions of one |
 //!
-//! Start with [`solve_game`] and [`solve_endings`]. Positions are told apart without counters of moves and repetition; a table's
+//! [`crate::men`] has endings: their names, symmetries and positions. Start with [`solve_game`] and [`solve_endings`]. Positions are told apart without counters of moves and repetition; a table's
 //! user looks at them ([`ResultTable::plies`]). Where a game goes in circles nobody wins, so it is a draw.
 
 mod graph;
-mod men;
 
 use crate::game::{Action, Game, Position};
+use crate::men::Ending;
 use graph::Graph;
-use men::Ending;
-pub use men::{MAX_MEN, Men};
 
 /// Bytes of an entry while tables are put together.
 const BYTES_PER_ENTRY: u64 = 26;
@@ -24,9 +21,9 @@ const SAMPLE: u64 = 2000;
 /// How a table knows positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// By [`Game::table_key`], a hash: all positions of a game.
+    /// All positions of a game, by [`Game::table_key`], a hash.
     Game,
-    /// By [`Men::key`]: endings.
+    /// Positions of endings, by [`crate::men::Men::key`].
     Endings,
 }
 

@@ -21,9 +21,9 @@ use super::history::{History, MAX_HISTORY};
 use super::options::Options;
 use super::policy::Policy;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey, Tactics};
+use crate::men::{MAX_MEN, Men};
 use crate::picture::Picture;
 use crate::player::Player;
-use crate::retrograde::{MAX_MEN, Men};
 
 /// One of the two games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use super::CoreGame;
 use super::history::{self, CheckCounts, History, MAX_HISTORY};
 use super::options::Options;
 use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, PositionKey, Tactics, find_action};
+use crate::men::{MAX_MEN, Men};
 use crate::picture::Picture;
 use crate::player::Player;
-use crate::retrograde::{MAX_MEN, Men};
 
 /// Divisor of the plane of plies: the default ply cap.
 const PLIES_SCALE: f32 = 300.0;
