@@ -80,7 +80,7 @@ def test_the_sides_of_a_match_add_up_to_its_result() -> None:
 
 
 def test_the_speeds_of_tables_s4() -> None:
-    """Of the opponents that the tables name, not of the later ones."""
+    """The tables name some opponents; the later ones have no speeds."""
     speeds = {
         (match.suite, match.game, match.opponent.name): (
             match.positions_per_second,

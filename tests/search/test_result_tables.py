@@ -58,7 +58,7 @@ def heaps_of(game: Rules, state: State) -> list[int]:
 
 @pytest.mark.parametrize("is_misere", [False, True])
 def test_nim_is_arithmetic(is_misere: bool) -> None:
-    """Who moves wins if the sum of the heaps without carrying is not zero (Bouton 1901).
+    """The player to move wins if the sum of the heaps without carrying is not zero (Bouton 1901).
 
     In misère play this holds while a heap has two objects.
     """
@@ -135,7 +135,7 @@ def test_three_men_are_as_syzygy_says(name: str) -> None:
 @needs_tables
 @pytest.mark.skipif(not OTHER_ENDINGS, reason="no endings in ZEROSUM_TABLE_ENDINGS")
 def test_other_endings_are_as_syzygy_says() -> None:
-    """With pawns of both sides also en passant."""
+    """Endings with pawns of both sides have captures en passant."""
     for name in OTHER_ENDINGS:
         compare_with_syzygy(make_table(CHESS, endings=[name], memory_mib=16_384), name, 20_000)
 
@@ -162,7 +162,7 @@ def searched(game: Rules, state: State, tables: Sequence[Path], config: SearchCo
 
 
 def test_a_search_wins_by_the_shortest_line(tmp_path: Path) -> None:
-    """With an evaluator that knows nothing, against the longest resistance: in as many plies as the table says."""
+    """The evaluator knows nothing; against the longest resistance the win takes as many plies as the table says."""
     table, path = three_men(), tmp_path / "chess.table"
     write_table(path, CHESS, table, endings=["KPvK"])
     state = CHESS.parse_position("8/8/8/3k4/8/8/8/K6R w - - 0 1")

@@ -74,7 +74,7 @@ class AmongOthers:
         )
 
     def passings(self, number: int) -> list[Passing]:
-        """Who passed each opponent, among the checkpoints of a run."""
+        """The checkpoints of a run that passed each opponent."""
         return passings(self.ratings, self.names[number], self.opponents)
 
     def rows(self, number: int) -> Iterator[list[str]]:

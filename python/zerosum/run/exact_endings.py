@@ -57,8 +57,8 @@ def ending_positions(
                 f"{name} has {len(name) - 1} men, and the tables have endings of {tables.max_men} at the most. Name a"
                 " smaller ending, or get the tables."
             )
-        results = functools.partial(_results, game, tables, name)
-        found += random_endings(game, name, results, number=number, seed=seed)
+        known = functools.partial(_result, game, tables, name)
+        found += random_endings(game, name, known, number=number, seed=seed)
     return found
 
 
@@ -69,9 +69,9 @@ def require_ending(name: str) -> None:
 
 
 def random_endings(
-    game: Rules, name: str, results: Callable[[State], Results], *, number: int, seed: int
+    game: Rules, name: str, known: Callable[[State], float], *, number: int, seed: int
 ) -> list[tuple[State, Results]]:
-    """Random different positions of an ending, and what `results` says of each.
+    """Random different positions of an ending, and the results of the moves of each, as `results_of_moves`.
 
     Raises:
         SettingsError: the name is not an ending, or it has not so many positions that are not over.
@@ -84,7 +84,7 @@ def random_endings(
         state = _random_state(game, name, rng)
         text = game.position_text(state)
         if text not in found:
-            found[text] = state, results(state)
+            found[text] = state, results_of_moves(game, state, known)
     raise SettingsError(f"{name} has hardly {number:,} positions: {len(found):,} were found.")
 
 
@@ -109,23 +109,27 @@ def _random_state(game: Rules, name: str, rng: random.Random) -> State:
     )
 
 
-def _results(game: Rules, tables: Syzygy, name: str, state: State) -> Results:
-    """The results of the moves of a position.
+def results_of_moves(game: Rules, state: State, known: Callable[[State], float]) -> Results:
+    """The results of the moves of a position: by the rules where they end the game, else by `known`.
 
-    Raises:
-        SettingsError: the tables lack what a move leads to.
+    `known` is called with the position after a move, and returns the result in [-1, 1] for the player to move there.
     """
-    results = {}
+    mover, results = game.player(state), Results()
     for action in game.legal_actions(state):
         after = game.play(state, action)
         outcome = game.outcome(after)
         if outcome is not None:
-            results[action] = outcome if game.player(state) == 0 else -outcome
-        elif (known := tables.wdl(game, after)) is not None:
-            results[action] = -float((known == WIN) - (known == -WIN))
+            results[action] = outcome if mover == 0 else -outcome
         else:
-            raise SettingsError(
-                f"The tables have no result of {game.position_text(after)}, which is a move after a position of {name}."
-                f" {describe_syzygy(tables)} Name other endings by --ending, or get the tables."
-            )
+            results[action] = known(after) if game.player(after) == mover else -known(after)
     return results
+
+
+def _result(game: Rules, tables: Syzygy, name: str, state: State) -> float:
+    """The result for the player to move. Raises SettingsError if the tables lack the position."""
+    if (known := tables.wdl(game, state)) is None:
+        raise SettingsError(
+            f"The tables have no result of {game.position_text(state)}, which is a move after a position of {name}."
+            f" {describe_syzygy(tables)} Name other endings by --ending, or get the tables."
+        )
+    return float((known == WIN) - (known == -WIN))

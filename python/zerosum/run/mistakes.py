@@ -1,7 +1,7 @@
 """Mistakes of a run's checkpoints in solved positions: strength on an absolute scale while training.
 
 Each rated checkpoint plays a sample of the positions, and the last one as many as its time allows. The positions are
-those of `strength.table_files` or of the package; games without either have no such measurements.
+those of `strength.table_files` or the bundled ones; games without either have no such measurements.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Mistakes:
 
     @functools.cached_property
     def _sets(self) -> list[SolvedSet]:
-        """Solved positions of the tables that the settings name, or those of the package."""
+        """Solved positions of the tables that the settings name, or the bundled ones."""
         paths = self._config.strength.table_files
         return table_sets(self._game, paths) if paths else solved_sets(self._game)
 

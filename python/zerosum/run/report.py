@@ -100,7 +100,7 @@ def evaluate(
         num_games: Games against each opponent, an even number; 0 for no matches.
         num_positions: Positions of each solved set, drawn at random if it has more; 0 for none.
         num_simulations: Simulations per move; those of the run if not given.
-        table_files: Tables of exact results to draw solved positions from, in place of those of the package.
+        table_files: Tables of exact results to draw solved positions from, in place of the bundled ones.
         seed: Key of the games and of the choice of positions.
         write: Gets the text.
         write_json: Gets each figure, as JSON.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules, State
-from zerosum.run.exact_endings import MOST_REPEATS, POSITIONS, Results, random_endings
+from zerosum.run.exact_endings import MOST_REPEATS, POSITIONS, Results, random_endings, results_of_moves
 from zerosum.run.solved import SolvedPosition, SolvedSet
 from zerosum.search.result_tables import ResultTable, open_tables, table_endings
 
@@ -39,9 +40,10 @@ def table_sets(
     tables = open_tables(paths, game)
     names = names or list(dict.fromkeys(name for path in paths.split(os.pathsep) if path for name in _named(path)))
     full_name, sets = game.spec.full_name, list[SolvedSet]()
+    known = functools.partial(_result, game, tables)
     for name in names:
-        drawn = random_endings(game, name, lambda state: _results(game, tables, state), number=number, seed=seed)
-        sets.append(SolvedSet(full_name, name, tuple(_solved("", game, state, results) for state, results in drawn)))
+        drawn = random_endings(game, name, known, number=number, seed=seed)
+        sets.append(SolvedSet(full_name, name, tuple(_solved(game, state, results) for state, results in drawn)))
     if any(not table.is_of_endings for table in tables):
         sets.append(SolvedSet(full_name, RANDOM_LINES, tuple(_of_lines(game, tables, number, seed))))
     return sets
@@ -67,29 +69,20 @@ def _of_lines(game: Rules, tables: Sequence[ResultTable], number: int, seed: int
         state, said = rng.choice(line)
         key = game.position_text(state) or f"{game.draw(state)} {game.player(state)}"
         if key not in found:
-            results = _results(game, tables, state)
-            found[key] = SolvedPosition(said, tuple(int(results[action]) for action in results), start=start)
+            results = results_of_moves(game, state, functools.partial(_result, game, tables))
+            found[key] = SolvedPosition(said, tuple(map(int, results.values())), start=start)
     return list(found.values())
 
 
-def _solved(moves: str, game: Rules, state: State, results: Results) -> SolvedPosition:
-    return SolvedPosition(moves, tuple(map(int, results.values())), start=game.position_text(state) or "")
+def _solved(game: Rules, state: State, results: Results) -> SolvedPosition:
+    return SolvedPosition("", tuple(map(int, results.values())), start=game.position_text(state) or "")
 
 
-def _results(game: Rules, tables: Sequence[ResultTable], state: State) -> Results:
-    """The results of the moves of a position. Raises SettingsError if the tables lack what a move leads to."""
-    results = {}
-    for action in game.legal_actions(state):
-        after = game.play(state, action)
-        outcome = game.outcome(after)
-        if outcome is not None:
-            results[action] = outcome if game.player(state) == 0 else -outcome
-            continue
-        plies = next((plies for table in tables if (plies := table.get(game, after)) is not None), None)
-        if plies is None:
-            raise SettingsError(
-                f"The tables have no result of {game.position_text(after)}: make one of its ending by `zerosum tables`."
-            )
-        sign = 1 if game.player(after) == game.player(state) else -1
-        results[action] = float(sign * ((plies > 0) - (plies < 0)))
-    return results
+def _result(game: Rules, tables: Sequence[ResultTable], state: State) -> float:
+    """The result for the player to move. Raises SettingsError if the tables lack the position."""
+    plies = next((plies for table in tables if (plies := table.get(game, state)) is not None), None)
+    if plies is None:
+        raise SettingsError(
+            f"The tables have no result of {game.position_text(state)}: make one of its ending by `zerosum tables`."
+        )
+    return float((plies > 0) - (plies < 0))

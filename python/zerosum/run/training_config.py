@@ -142,7 +142,7 @@ class StrengthConfig:
     table_files: str = setting(
         "",
         "files of `zerosum tables`, separated as in PATH, to draw the solved positions from (docs/tables.md); empty for"
-        " those of the package",
+        " the bundled ones",
     )
     opening_plies: int = setting(
         2, "random plies at the beginning of a rating game; each opening is played from both sides", low=0, high=100

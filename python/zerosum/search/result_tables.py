@@ -45,7 +45,7 @@ class TableHeader:
     """The endings that were asked for; empty for a whole game."""
     positions: int
     crc32: int
-    """Of the columns."""
+    """Checksum of the columns."""
     format: str = FORMAT
     version: int = VERSION
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -155,8 +156,7 @@ def _steps(growth: Growth, number: int) -> int:
 
 async def _grow(visit: Visit, growth: Growth, number: int) -> None:
     while number > 0 and visit.growth is growth:
-        asked = number
-        number -= await _alone(visit, lambda growth, asked=asked: _steps(growth, asked))  # type: ignore[misc]
+        number -= await _alone(visit, functools.partial(_steps, number=number))
         visit.tell("growth", **_view(visit))
 
 

@@ -68,7 +68,7 @@ class Passing:
 
 
 def passings(ratings: Ratings, checkpoints: Sequence[str], opponents: Sequence[str]) -> list[Passing]:
-    """Which checkpoints passed each opponent, the strongest opponent first.
+    """The checkpoints that passed each opponent, the strongest opponent first.
 
     Args:
         ratings: Of all of them.
