@@ -19,7 +19,6 @@ from zerosum.base.errors import GameError, SettingsError
 from zerosum.contest.mover import EngineLimits
 from zerosum.games import make
 from zerosum.games.random_play import random_lines, state_of
-from zerosum.network.checkpoint import read_info
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.contestant import ProgramContestant, alpha_beta
 from zerosum.play.deepening_mover import DeepeningProgram
@@ -27,6 +26,7 @@ from zerosum.play.engine import Engine
 from zerosum.play.entries import Entry, enter
 from zerosum.play.own_contestants import with_skill
 from zerosum.play.player import ALPHA_BETA_NODES, Player, load_player, network_name
+from zerosum.play.runs import network_at
 from zerosum.play.skill import MOST_SKILL, positions_of, temperature_of
 from zerosum.play.task import Task
 
@@ -232,4 +232,4 @@ def test_skills_are_measured_on_the_ladder(tmp_path) -> None:
         game.spec.full_name, str(directory), settings, skills=(0, 5), opponents=["rollouts@10"], say=lambda _: None
     )
     assert [(level.skill, level.num_games) for level in found.levels] == [(0, 2), (5, 2)]
-    assert found.player == network_name(read_info(directory))
+    assert found.player == network_name(network_at(directory))
