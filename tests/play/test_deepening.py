@@ -6,12 +6,15 @@ import re
 import threading
 import time
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
 from updatable_for_tests import chess, counting_updatable, random_updatable, saved
 from zerosum._core import DEEPENING_PARTS, DeepeningSearch
 from zerosum.arena import play_match
+from zerosum.arena.ladder.placement import LadderSettings
+from zerosum.arena.ladder.skills import measure_levels
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.contest.mover import EngineLimits
 from zerosum.games import make
@@ -21,7 +24,10 @@ from zerosum.play.contestant import ProgramContestant, alpha_beta
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.engine import Engine
 from zerosum.play.entries import Entry, enter
-from zerosum.play.player import ALPHA_BETA_NODES, Player, load_player
+from zerosum.play.own_contestants import with_skill
+from zerosum.play.player import ALPHA_BETA_NODES, Player, load_player, network_name
+from zerosum.play.runs import network_at
+from zerosum.play.skill import MOST_SKILL, positions_of, temperature_of
 from zerosum.play.task import Task
 
 MATE_IN_TWO = "2kr3r/pp1nqppp/2p1pn2/8/1b1P1B2/2NB1Q2/PPP2PPP/2KR3R w - - 0 1"
@@ -183,3 +189,47 @@ def test_solved_games_are_solved() -> None:
     assert all(found is not None for found in values)
     ends = {found.plies_to_end for found in values if found is not None}
     assert len({None if end is None else end > 0 for end in ends}) == 1
+
+
+def test_a_skill_limits_positions_and_draws_moves() -> None:
+    game = make("breakthrough(size=6)")
+    program = DeepeningProgram("small", UpdatableEvaluator(random_updatable(game, seed=1), game), game)
+    own = ProgramContestant("runs/small", program)
+    assert with_skill(own, MOST_SKILL) == own
+    limited = with_skill(own, 0)
+    assert limited == ProgramContestant("runs/small, skill 0", replace(program, nodes=4, temperature=2.0))
+
+    def moves(start: str = "") -> list[int | None]:
+        with closing(replace(program, nodes=4, temperature=2.0).open(game)) as mover:
+            drawn = list[int | None]()
+            for number in range(20):
+                mover.new_game(number)
+                drawn.append(mover.think(start, [], EngineLimits()).action)
+            return drawn
+
+    assert moves() == moves() and len(set(moves())) > 3, "a draw belongs to a game and a ply"
+    almost_home = "6/X5/OOOOOO/6/6/XXXXXX X"
+    won = {game.parse_action(game.parse_position(almost_home), text) for text in ("a5a6", "a5b6")}
+    assert set(moves(almost_home)) <= won, "a win is played"
+
+
+def test_words_with_a_skill(player: Player, tmp_path) -> None:
+    directory = saved(counting_updatable(chess(), VALUES), tmp_path / "counting")
+    limited = enter(Entry.parse(str(directory), ["skill=10"]), chess()).contestant
+    assert isinstance(limited, ProgramContestant) and limited.name == f"{directory}, skill 10"
+    assert isinstance(limited.program, DeepeningProgram)
+    assert (limited.program.nodes, limited.program.temperature) == (positions_of(10), temperature_of(10))
+    for word, settings in ((f"{directory}@50", ["skill=3"]), (str(directory), ["skill=3", "st=1"])):
+        with pytest.raises(SettingsError, match="has skill=3, which limits its search: leave out other limits"):
+            enter(Entry.parse(word, settings), chess())
+
+
+def test_skills_are_measured_on_the_ladder(tmp_path) -> None:
+    game = make("breakthrough(size=6)")
+    directory = saved(random_updatable(game, seed=1), tmp_path / "small")
+    settings = LadderSettings(num_games=2, opening_plies=1)
+    found = measure_levels(
+        game.spec.full_name, str(directory), settings, skills=(0, 5), opponents=["rollouts@10"], say=lambda _: None
+    )
+    assert [(level.skill, level.num_games) for level in found.levels] == [(0, 2), (5, 2)]
+    assert found.player == network_name(network_at(directory))

@@ -17,6 +17,7 @@ from zerosum.network.checkpoint import load_newest
 from zerosum.network.evaluators import UniformEvaluator
 from zerosum.network.evaluators.evaluator import Evaluations
 from zerosum.play.entries import Entry
+from zerosum.play.player import load_player
 from zerosum.replay.batch import make_batch
 from zerosum.replay.config import ReplayConfig
 from zerosum.replay.game_store import GameStore
@@ -312,3 +313,13 @@ def test_without_games_it_says_where_they_come_from(tmp_path: Path, zero: Comman
         train("tictactoe", copied(records, tmp_path / "run"), overrides=[*SETTINGS, "training.steps=2"])
     with pytest.raises(RunError, match="it has played none"):
         learn(copied(records, tmp_path / "other"), "training.source=games")
+
+
+def test_a_small_network_of_an_alpha_beta_search_learns_results(records: Path, tmp_path: Path) -> None:
+    run = copied(records, tmp_path / "run")
+    own = [setting for setting in SETTINGS if not setting.startswith(("network.", "search."))]
+    own += ["network.updatable_units=16", "learner.learning_rate=0.01", "training.steps=300"]
+    train(GAME, run, preset="nnue", overrides=own, report=lambda _: None)
+    held_out = HeldOutFile(run).newest("dev")
+    assert held_out is not None and held_out.value_error < 0.9 * held_out.constant_value_error
+    assert load_player(run).is_alpha_beta

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from typing_extensions import override
 
-from zerosum._core import DEEPENING_PARTS, DeepeningSearch, Leaves, UpdatableNetwork
+from zerosum._core import DEEPENING_PARTS, DeepeningSearch, Iteration, Leaves, Root, UpdatableNetwork, uniform
 from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.base.settings import true_or_false
 from zerosum.contest.adjudication import moves_to_mate
@@ -21,6 +21,7 @@ from zerosum.network.evaluators import Evaluator
 from zerosum.network.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.play.deepening_driver import ENTRIES_PER_MIB
 from zerosum.play.player import ALPHA_BETA_NODES
+from zerosum.play.skill import drawn_action
 
 DEFAULT_TABLE_MIB = 64
 MOST_TABLE_MIB = 1 << 16
@@ -53,8 +54,10 @@ class DeepeningProgram:
     """The parts of the search that are switched on; None for all (`zerosum._core.DEEPENING_PARTS`)."""
     disturbance: float = 0.0
     """As that of `DeepeningSearch`."""
+    temperature: float = 0.0
+    """The temperature at which moves are drawn (`zerosum.play.skill.drawn_action`), N in positions; 0: the best."""
     seed: int = 0
-    """As that of `DeepeningSearch`."""
+    """As that of `DeepeningSearch`; it also keys drawn moves."""
 
     def open(self, game: Rules) -> DeepeningMover:
         """A mover for one board."""
@@ -124,11 +127,13 @@ class DeepeningMover(Mover):
         self._game, self._program, self._now = game, program, now
         self._search = program.new_search(game)
         self._start: tuple[str, State] | None = None
+        self._number = 0
         self.evaluations = 0
         """Positions visited in all games."""
 
     @override
     def new_game(self, number: int) -> None:
+        self._number = number
         self._search.clear()
 
     @override
@@ -142,7 +147,7 @@ class DeepeningMover(Mover):
             action = self._game.legal_actions(state, past_soft_endings=True)[0]
             return EngineMove(action, "", EngineAnswer(self._game.action_text(state, action), self._now() - began))
         self.evaluations += found.num_nodes
-        plies, action = found.plies_to_end, found.line[0]
+        plies, action = found.plies_to_end, self._chosen(state, found, len(actions))
         answer = EngineAnswer(
             self._game.action_text(state, action),
             self._now() - began,
@@ -164,6 +169,15 @@ class DeepeningMover(Mover):
     @override
     def close(self) -> None:
         self._search.stop()
+
+    def _chosen(self, state: State, found: Iteration, ply: int) -> int:
+        """The best move, or the one that is drawn."""
+        best, temperature = found.line[0], self._program.temperature
+        if not temperature:
+            return best
+        searched = [(best, found.num_nodes, value_of(found), (found.plies_to_end or 0) > 0)]
+        root = Root.of_moves(self._game, state, searched, net_value=0.0, depth=found.depth)
+        return drawn_action(root, uniform(self._program.seed, self._number, ply, "drawn move"), temperature=temperature)
 
     def _state(self, start: str, actions: Sequence[int]) -> State:
         if self._start is None or self._start[0] != start:

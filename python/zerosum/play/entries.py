@@ -52,9 +52,9 @@ from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.engines.engine import GTP_PONDERS, PROTOCOLS, EngineCommand
 from zerosum.play.engines.opponents import find_opponent, opponents_of
 from zerosum.play.engines.profiles import profile_of
-from zerosum.play.own_contestants import parse_player
+from zerosum.play.own_contestants import parse_player, with_skill
 from zerosum.play.runs import PlayerWord, run_names
-from zerosum.play.skill import MOST_SKILL, with_skill
+from zerosum.play.skill import MOST_SKILL
 from zerosum.play.words import GAME_AS_PLAYER, OWN_WORDS
 
 NAMES = (
@@ -88,7 +88,7 @@ class Entry:
     profile: str = ""
     sampled_plies: int = 0
     skill: float | None = None
-    """The skill of `zerosum.play.skill.with_skill`, 0 to 20; None for no limit."""
+    """The skill of `zerosum.play.own_contestants.with_skill`, 0 to 20; None for no limit."""
     name: str = ""
     """The name in results and files; "" is the word and its settings."""
     precision: Precision | None = None
@@ -378,20 +378,25 @@ def _own_contestant(
     elif resign is not None:
         never = "alpha-beta" if isinstance(own, AlphaBeta) else "random play"
         raise SettingsError(f"{name} cannot resign: {never} does not evaluate positions.")
-    if entry.skill is not None:
-        if at or terms.nodes is not None or terms.has_clock:
-            raise SettingsError(
-                f"{entry.word} has skill={entry.skill:g}, which limits its search: leave out other limits."
-            )
-        own = with_skill(own, entry.skill)
+    own = _limited(own, entry)
     return replace(own, name=entry.name or own.name)
 
 
-def _alpha_beta_contestant(entry: Entry, own: ProgramContestant, resign: ResignRule | None) -> ProgramContestant:
+def _limited(own: OwnContestant, entry: Entry) -> OwnContestant:
+    """A player with the skill of its entry, if it has one."""
+    if entry.skill is None:
+        return own
+    terms = entry.terms
+    has_limit = terms.nodes is not None or terms.depth is not None or terms.has_clock
+    if has_limit or entry.player.number is not None:
+        raise SettingsError(f"{entry.word} has skill={entry.skill:g}, which limits its search: leave out other limits.")
+    return with_skill(own, entry.skill)
+
+
+def _alpha_beta_contestant(entry: Entry, own: ProgramContestant, resign: ResignRule | None) -> OwnContestant:
     """A deepening alpha-beta search with the terms of an entry."""
     for what, is_given in {
         "precision": entry.precision is not None,
-        "skill": entry.skill is not None,
         "sample": entry.sampled_plies > 0,
         "ponder": entry.terms.ponder,
     }.items():
@@ -406,7 +411,8 @@ def _alpha_beta_contestant(entry: Entry, own: ProgramContestant, resign: ResignR
         name = f"{word} ({', '.join(said)})" if said else word
     assert isinstance(own.program, DeepeningProgram)
     program = own.program.with_options(dict(entry.options))
-    return replace(own, name=entry.name or name, terms=terms, resign=resign, program=program)
+    limited = _limited(replace(own, name=name, terms=terms, resign=resign, program=program), entry)
+    return replace(limited, name=entry.name or limited.name)
 
 
 def _num_threads(terms: Terms) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from zerosum._core import core_game_names
@@ -11,6 +12,7 @@ from zerosum.contest.mover import Terms
 from zerosum.games import Rules
 from zerosum.network import load_checkpoint
 from zerosum.network.evaluators.backends import Precision
+from zerosum.network.evaluators.evaluator import RolloutEvaluator
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.bundled import usual_network
 from zerosum.play.contestant import (
@@ -29,6 +31,7 @@ from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.fit import rules_for
 from zerosum.play.player import Player, network_evaluator, network_name, read_run_config, search_of_run
 from zerosum.play.runs import PlayerWord, run_names
+from zerosum.play.skill import MOST_SKILL, positions_of, simulations_of, skilled_search, temperature_of
 from zerosum.play.words import GAME_AS_PLAYER, OWN_WORDS
 
 
@@ -94,6 +97,29 @@ def parse_player(
     evaluator = network_evaluator(checkpoint, own, precision=precision, batch_size=batch_size, num_threads=num_threads)
     name = f"{word}@{search.num_simulations}"
     return SearchContestant(name, evaluator, search, network=network_name(checkpoint.info), planes_of=own)
+
+
+def with_skill(contestant: OwnContestant, skill: float) -> SearchContestant | ProgramContestant:
+    """A search limited to a skill, as our engines limit it (`zerosum.play.skill`).
+
+    Raises:
+        SettingsError: the skill is out of range, or the contestant is not a search of ours.
+    """
+    if not 0 <= skill <= MOST_SKILL:
+        raise SettingsError(f"skill is {skill:g}, expected a number from 0 to {MOST_SKILL}.")
+    if not isinstance(contestant, SearchContestant | ProgramContestant):
+        raise SettingsError(f"{contestant.name} is not a search of ours, which skill limits: leave skill out.")
+    if skill == MOST_SKILL:
+        return contestant
+    name, temperature = f"{PlayerWord.parse(contestant.name).word}, skill {skill:g}", temperature_of(skill)
+    if isinstance(contestant, ProgramContestant):
+        assert isinstance(contestant.program, DeepeningProgram)
+        program = replace(contestant.program, nodes=positions_of(skill), temperature=temperature)
+        return replace(contestant, name=name, program=program)
+    config = replace(skilled_search(contestant.search), num_simulations=simulations_of(skill))
+    if isinstance(contestant.evaluator, RolloutEvaluator):
+        config = replace(config, exact_bounds=True)  # as in engines
+    return replace(contestant, name=name, search=config, temperature=temperature)
 
 
 def contestant_of(player: Player, name: str) -> SearchContestant | ProgramContestant:

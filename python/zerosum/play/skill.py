@@ -18,14 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from zerosum._core import Root
-from zerosum.base.errors import DataError, SettingsError, shown
+from zerosum.base.errors import DataError, shown
 from zerosum.base.files import MOST_NOTE_BYTES, read_text, replace_durably
 from zerosum.games import Rules, make
 from zerosum.games.rules import given_options
-from zerosum.network.evaluators.evaluator import RolloutEvaluator
-from zerosum.play.contestant import Contestant, SearchContestant
 from zerosum.play.player import ALPHA_BETA_NODES
-from zerosum.play.runs import PlayerWord
 from zerosum.search import SearchConfig
 
 MOST_SKILL = 20
@@ -65,25 +62,6 @@ def temperature_of(skill: float) -> float:
 def skilled_search(config: SearchConfig) -> SearchConfig:
     """A player's settings for a search of few simulations: one leaf at a time, PUCT, no search for mates."""
     return replace(config, root_selection="puct", leaves_in_flight=1, batches_in_flight=1, proof_nodes=0)
-
-
-def with_skill(contestant: Contestant, skill: float) -> SearchContestant:
-    """A search limited to a skill, as our engines limit it.
-
-    Raises:
-        SettingsError: the skill is out of range, or the contestant is not a search of ours.
-    """
-    if not 0 <= skill <= MOST_SKILL:
-        raise SettingsError(f"skill is {skill:g}, expected a number from 0 to {MOST_SKILL}.")
-    if not isinstance(contestant, SearchContestant):
-        raise SettingsError(f"{contestant.name} is not a search of ours, which skill limits: leave skill out.")
-    if skill == MOST_SKILL:
-        return contestant
-    config = replace(skilled_search(contestant.search), num_simulations=simulations_of(skill))
-    if isinstance(contestant.evaluator, RolloutEvaluator):
-        config = replace(config, exact_bounds=True)  # as in engines
-    name = f"{PlayerWord.parse(contestant.name).word}, skill {skill:g}"
-    return replace(contestant, name=name, search=config, temperature=temperature_of(skill))
 
 
 def drawn_action(root: Root, number: float, *, temperature: float, allowed: Sequence[int] = ()) -> int:

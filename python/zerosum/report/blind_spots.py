@@ -59,6 +59,8 @@ class BlindSpot:
     """A position in which the network's favourite move loses something."""
 
     board: str
+    position: str
+    """The position as text, which `zerosum.games.start_state` reads; "" if the game writes none."""
     favourite: str
     prior: float
     """The network's probability of its favourite, in [0, 1]."""
@@ -72,8 +74,9 @@ class BlindSpot:
     visits: int | None
     """Positions of the run's games that are this one; None without games."""
 
-    def text(self) -> str:
-        """The board and a sentence."""
+    @property
+    def sentence(self) -> str:
+        """What the network plays and says, what is exact, and what the search makes of it."""
         words = {1.0: "wins", 0.0: "draws", -1.0: "loses"}
         exact, after = (words.get(value, f"has {value:+.2f}") for value in (self.exact, self.after_favourite))
         said = (
@@ -85,7 +88,11 @@ class BlindSpot:
         else:
             repaired = f"The search finds it with {self.repaired_at} simulations."
         seen = "" if self.visits is None else f" Its games met the position {self.visits} times."
-        return f"{self.board}\n{said} {repaired}{seen}"
+        return f"{said} {repaired}{seen}"
+
+    def text(self) -> str:
+        """The board and a sentence."""
+        return f"{self.board}\n{self.sentence}"
 
 
 @dataclass(frozen=True)
@@ -123,25 +130,28 @@ class BlindSpots:
     not_met: Share | None
     worst: tuple[BlindSpot, ...]
 
-    def text(self) -> str:
-        """The figures and the worst blind spots, for people."""
+    def figures(self) -> str:
+        """The figures, for people."""
         kind = "all" if self.is_whole else "a sample of"
         rows = [("random play", f"{self.by_chance:7.2%}"), ("network alone", str(self.network))]
         rows += [(f"search, {number:,} simulations", str(share)) for number, share in self.searched.items()]
         if self.met is not None and self.not_met is not None:
             rows += [("network, where its games were", str(self.met)), ("network, elsewhere", str(self.not_met))]
         width = max(len(name) for name, _ in rows)
-        lines = [
+        lines = (
             f"{self.by}: {self.game}, {kind} {self.num_positions:,} solved positions. The best result is kept, where a"
             " move can lose it:",
             *(f"  {name:<{width}}  {share}" for name, share in rows),
             f"The value has the right sign in {str(self.signs).strip()} decided positions; its mean error is"
             f" {self.value_error:.3f}.",
-        ]
-        if self.worst:
-            lines += ["", "The worst blind spots:"]
-            lines += [f"\n{spot.text()}" for spot in self.worst]
+        )
         return "\n".join(lines)
+
+    def text(self) -> str:
+        """The figures and the worst blind spots, for people."""
+        if not self.worst:
+            return self.figures()
+        return "\n".join([self.figures(), "", "The worst blind spots:", *(f"\n{spot.text()}" for spot in self.worst)])
 
     def numbers(self) -> dict[str, Any]:
         """The same, ready for JSON."""
@@ -228,6 +238,7 @@ def _spot(
         repaired = each
     return BlindSpot(
         board=game.draw(position.state),
+        position=game.position_text(position.state) or "",
         favourite=game.action_text(position.state, favourite),
         prior=prior,
         best=tuple(game.action_text(position.state, action) for action in position.best),

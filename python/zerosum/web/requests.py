@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from zerosum.web import (
+    blind_spots,
     growth_requests,
     lesson_requests,
     match_requests,
@@ -32,6 +33,7 @@ HANDLERS: dict[str, Handler] = {
     **puzzles.HANDLERS,
     **growth_requests.HANDLERS,
     **run_requests.HANDLERS,
+    **blind_spots.HANDLERS,
     **match_requests.HANDLERS,
     **tour_requests.HANDLERS,
 }

@@ -11,7 +11,8 @@ from zerosum.arena.ladder.command import placement_of
 from zerosum.arena.ladder.placement import LadderSettings, Placement
 from zerosum.base.errors import SettingsError, shown
 from zerosum.games import make
-from zerosum.play.contestant import ROLLOUTS, SearchContestant
+from zerosum.play.contestant import ROLLOUTS, Contestant, ProgramContestant, SearchContestant
+from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.entries import Entry
 from zerosum.play.runs import PlayerWord
 from zerosum.play.skill import Level, Levels
@@ -54,8 +55,7 @@ def measure_levels(
         for skill in skills:
             entry = replace(Entry(word), skill=skill)
             placement, player = placement_of(game, entry, settings, opponents=opponents, results=file, say=say)
-            assert isinstance(player, SearchContestant)
-            network = player.network
+            network = _network_of(player)
             while not placement.is_over:
                 say(str(placement.step()))
             placements.append(placement)
@@ -67,6 +67,15 @@ def measure_levels(
         for skill, rating, placement in zip(skills, ratings, placements, strict=True)
     )
     return Levels(game.spec.full_name, network or ROLLOUTS, tuple(levels))
+
+
+def _network_of(player: Contestant | None) -> str:
+    """The identity of a player's network; "" for rollouts."""
+    if isinstance(player, ProgramContestant):
+        assert isinstance(player.program, DeepeningProgram)
+        return player.program.network
+    assert isinstance(player, SearchContestant)
+    return player.network
 
 
 def _require_search(word: str) -> None:

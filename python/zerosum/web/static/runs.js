@@ -1,6 +1,7 @@
 // Runs: curves of one or several, newest games to click through, checkpoints to play.
 
 import {setAddress} from "./address.js";
+import {showBlindSpots} from "./blind_spots.js";
 import {Board} from "./board.js";
 import {areas, chart, course} from "./chart.js";
 import {choice, download, h, keepingFocus, percent, toast} from "./dom.js";
@@ -15,7 +16,8 @@ export function show(main, fields) {
   let runs = [], chosen = (fields.get("runs") ?? "").split(",").filter(Boolean), axis = fields.get("axis") ?? "minutes",
       timer = null, board = null, loaded = [];
   const list = h("div", {className: "run-list"}), curves = h("div", {className: "curves"}), facts = h("div"),
-        openings = h("div", {className: "curves"}), games = h("section", {className: "panel run-games"});
+        openings = h("div", {className: "curves"}), blind = h("section"),
+        games = h("section", {className: "panel run-games"});
   let mayTrain = false, isLeft = false, drawn = "", newestOf = null;
   const starter = h("div"), settings = h("div");
   const shown = {smoothing: 0, isLogX: false, isLogY: false, ...JSON.parse(localStorage.getItem("curves") ?? "{}")};
@@ -23,7 +25,7 @@ export function show(main, fields) {
     h("h1", {}, "Runs"),
     h("p", {}, h("a", {href: "#/tour"}, "Take the tour"),
       ": learn Connect Four here in two minutes, and see what was learned when."),
-    list, starter, facts, curves, settings, openings, games);
+    list, starter, facts, blind, curves, settings, openings, games);
 
   async function train(what, fields_) {
     try {
@@ -222,6 +224,10 @@ export function show(main, fields) {
             " ",
             h("a", {className: "button", href: `#/search?${new URLSearchParams({game: run.game, vs: run.name})}`},
               "Watch it search"),
+            " ",
+            h("button",
+              {type: "button", "data-key": `blind ${run.name}`, onclick: () => showBlindSpots(blind, run.name)},
+              "Blind spots"),
             " ",
             h("button", {type: "button", "data-key": `csv ${run.name}`, onclick: () => saveCsv(run.name)}, "Save CSV"),
             " ",

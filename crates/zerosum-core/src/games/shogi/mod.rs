@@ -5,6 +5,7 @@ mod board;
 mod declaration;
 mod description;
 mod encoding;
+mod exchange;
 mod notation;
 mod sfen;
 
@@ -222,6 +223,11 @@ impl Game for Shogi {
             taken: taken.map(|piece| piece.kind as u8),
             promotes,
         })
+    }
+
+    #[inline]
+    fn exchange(&self, state: &State, action: Action, values: &[i32]) -> Option<i32> {
+        Some(exchange::static_exchange(&state.board, self.move_of(state, action), values))
     }
 
     #[inline]
