@@ -145,6 +145,10 @@ def test_play(zero: Command, learned: Path) -> None:
         answer = zero(*words, typed="hint\nquit\n")
         assert (answer.status, answer.err) == (0, "")
         assert f"You move {seat}." in answer.out and "best line" in answer.out
+    answer = zero("play", "rollouts", "--game", "chess", "--elo", "200", typed="quit\n")
+    assert "plays at a rating of about +200, where random play is 0" in answer.words
+    assert "elo is 900, expected 102 to 441" in zero("play", "rollouts", "--game", "chess", "--elo", "900").err
+    assert "leave out --simulations" in zero("play", learned, "--elo", "200", "-n", "5").err
     answer = zero("play", "rollouts@5", "--game", "connect4")
     assert answer.status == 0, "a pipe that ends is as good as 'quit'"
     assert "connect4 against rollouts@5." in answer.out

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import cycle
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -17,6 +17,7 @@ from zerosum.network.evaluators import UniformEvaluator
 from zerosum.notation import read_games
 from zerosum.play.game_file import suffixes
 from zerosum.play.player import Player, load_player
+from zerosum.play.skill import Level, Levels
 from zerosum.play.terminal import COMMANDS, play_in_terminal
 from zerosum.search import SearchConfig
 
@@ -24,7 +25,12 @@ CONNECT4, TICTACTOE, DOUBLE_MOVE = make("connect4"), make("tictactoe"), adopt(ga
 
 
 def converse(
-    game: Rules, lines: Iterable[str], *, human_side: Literal[0, 1, "both"] = 0, num_simulations: int = 300
+    game: Rules,
+    lines: Iterable[str],
+    *,
+    human_side: Literal[0, 1, "both"] = 0,
+    num_simulations: int = 300,
+    **limits: Any,
 ) -> str:
     """The terminal's content, with the human's lines; after the last one the input ends."""
     # c_init is here because a transcript holds what searches found.
@@ -39,7 +45,7 @@ def converse(
         shown.append(f"{prompt}{line}")
         return line
 
-    play_in_terminal(player, human_side=human_side, read=read, write=shown.append)
+    play_in_terminal(player, human_side=human_side, read=read, write=shown.append, **limits)
     return "\n".join(shown)
 
 
@@ -195,6 +201,22 @@ def test_strength_is_set() -> None:
     assert "strength is 0, but must be between 1 and 16777216." in text and "strength is -3, but must be" in text
     assert "num_simulations" not in text
     assert "'many' is not a number of simulations: write 'strength 200', or '5s' for 5 seconds." in text
+
+
+LEVELS = Levels("connect4", "uniform", (Level(0, 100.0, 50.0, 20), Level(19, 480.0, 60.0, 20)))
+
+
+def test_strength_may_be_a_measured_rating() -> None:
+    lines = ["strength elo 99", "strength elo much", "strength elo 290", "4", "strength 9", "3", "quit"]
+    text = converse(CONNECT4, lines, levels=LEVELS)
+    assert "elo is 99, expected 100 to 480: the measured ratings on the ladder of connect4" in text
+    assert "'elo much' is not a rating: write 'strength elo 900'." in text
+    assert "The computer plays at a rating of about +290, where random play is 0." in text
+    assert "The computer searches 9 simulations a move." in text
+    assert "no rating of uniform's skills at connect4 is known" in converse(CONNECT4, ["strength elo 290", "quit"])
+    # At the lowest skill moves are drawn: games with other seeds differ, games with the same do not.
+    games = {converse(CONNECT4, ["4", "4", "quit"], levels=LEVELS, elo=100, seed=seed) for seed in (1, 1, 2, 3, 4, 5)}
+    assert 1 < len(games) <= 5
 
 
 def test_strength_may_be_seconds() -> None:

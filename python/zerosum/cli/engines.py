@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import secrets
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO, TypedDict, cast
@@ -52,15 +53,22 @@ def play(
     second: Annotated[bool, typer.Option("--second", metavar="", help="You move second.")] = False,
     simulations: Simulations = None,
     seconds: Annotated[float | None, typer.Option(help="Seconds per move, instead of simulations.")] = None,
+    elo: Annotated[
+        float | None,
+        typer.Option(help="Play at this rating of the game's ladder, where random play is 0, if it was measured."),
+    ] = None,
     position: Position = "",
 ) -> None:
     """Play against a network in the terminal: type moves, or `hint`, `undo`, `resign`, `save`, `help`."""
+    from zerosum.base.errors import SettingsError
     from zerosum.play.choice import open_player
     from zerosum.play.player import require_seconds
     from zerosum.play.terminal import play_in_terminal
 
     if seconds is not None:
         require_seconds(seconds)
+    if elo is not None and (simulations is not None or seconds is not None):
+        raise SettingsError(f"--elo is {elo:g}, which limits the search: leave out --simulations and --seconds.")
     chosen = open_player(who, game=game, num_simulations=simulations)
     if chosen.sentence:
         say(chosen.sentence)
@@ -68,6 +76,9 @@ def play(
         chosen.player,
         human_side=1 if second else 0,
         seconds=seconds,
+        elo=elo,
+        levels=chosen.levels,
+        seed=secrets.randbits(62),
         position=position,
         has_colours=has_colours(),
     )

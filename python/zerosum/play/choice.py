@@ -21,8 +21,9 @@ from zerosum.network.evaluators import RolloutEvaluator
 from zerosum.play.bundled import UsualNetwork, is_bundled, read_card, usual_network
 from zerosum.play.contestant import DEFAULT_ROLLOUTS, rollouts
 from zerosum.play.own_contestants import existing_run, search_contestant
-from zerosum.play.player import Player, learned_game, learned_game_name, load_player
+from zerosum.play.player import Player, learned_game, learned_game_name, load_player, network_name
 from zerosum.play.runs import PlayerWord, network_at, runs_directory
+from zerosum.play.skill import Levels, levels_of
 
 BUNDLED_NAME = "zerosum's network"
 """The name of a player with a bundled network."""
@@ -35,6 +36,8 @@ class ChosenPlayer:
     player: Player
     sentence: str
     """A text for people: the checkpoint, or that there is none."""
+    levels: Levels | None = None
+    """The measured ratings of its skills, if there are any."""
 
 
 def choose_player(
@@ -98,12 +101,14 @@ def open_player(
     named = PlayerWord.parse(who, runs=runs)
     word, num_simulations = named.word, named.number if num_simulations is None else num_simulations
     if named.is_own:
-        return ChosenPlayer(_without_network(replace(named, number=num_simulations), game), "")
+        player = _without_network(replace(named, number=num_simulations), game)
+        return ChosenPlayer(player, "", levels_of(player.game, None, ""))
     if word and named.game is None:
         path = existing_run(named)
         player = load_player(path, num_simulations=num_simulations, game=game or None)
         player = _named(player, path)
-        return ChosenPlayer(player, "" if str(path) == word else _sentence(player, UsualNetwork(path), is_named=True))
+        sentence = "" if str(path) == word else _sentence(player, UsualNetwork(path), is_named=True)
+        return ChosenPlayer(player, sentence, _levels(player, path))
     if word and game:
         raise SettingsError(f"{word!r} is a game, and --game names {game!r}: give one of them.")
     if not word and not game:
@@ -112,9 +117,13 @@ def open_player(
     taken = usual_network(rules, runs=runs)
     if taken is None:
         player = rollouts(rules, num_simulations or DEFAULT_ROLLOUTS, seed=0).player(rules)
-        return ChosenPlayer(player, _no_run_sentence(rules, runs))
+        return ChosenPlayer(player, _no_run_sentence(rules, runs), levels_of(rules, None, ""))
     player = _named(load_player(taken.path, num_simulations=num_simulations, game=rules), taken.path)
-    return ChosenPlayer(player, _sentence(player, taken, is_named=False))
+    return ChosenPlayer(player, _sentence(player, taken, is_named=False), _levels(player, taken.path))
+
+
+def _levels(player: Player, path: Path) -> Levels | None:
+    return levels_of(player.game, path, network_name(network_at(path)))
 
 
 def _without_network(named: PlayerWord, game: str) -> Player:

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from zerosum._core import Root
-from zerosum.base.errors import DataError, shown
+from zerosum.base.errors import DataError, SettingsError, shown
 from zerosum.base.files import MOST_NOTE_BYTES, read_text, replace_durably
 from zerosum.games import Rules, make
 from zerosum.games.rules import given_options
-from zerosum.play.player import ALPHA_BETA_NODES
+from zerosum.play.player import ALPHA_BETA_NODES, Player
 from zerosum.search import SearchConfig
 
 MOST_SKILL = 20
@@ -62,6 +62,12 @@ def temperature_of(skill: float) -> float:
 def skilled_search(config: SearchConfig) -> SearchConfig:
     """A player's settings for a search of few simulations: one leaf at a time, PUCT, no search for mates."""
     return replace(config, root_selection="puct", leaves_in_flight=1, batches_in_flight=1, proof_nodes=0)
+
+
+def with_search_of_skill(player: Player, skill: float) -> Player:
+    """The player with the shorter search of a skill below 20; its moves are drawn at `temperature_of(skill)`."""
+    number = positions_of(skill) if player.is_alpha_beta else simulations_of(skill)
+    return player.judged_by(player.evaluator, replace(skilled_search(player.config), num_simulations=number))
 
 
 def drawn_action(root: Root, number: float, *, temperature: float, allowed: Sequence[int] = ()) -> int:
@@ -116,10 +122,19 @@ class Levels:
     """At least two levels, ordered by skill."""
 
     def skill_for(self, elo: float) -> float:
-        """The skill of a rating, interpolated between measured ones."""
+        """The skill of a rating, interpolated between measured ones; the nearest one outside of them."""
         # A skill that measured weaker than a lower one counts as equally strong.
         elos = np.maximum.accumulate([level.elo for level in self.levels])
         return float(np.interp(elo, elos, [level.skill for level in self.levels]))
+
+    def require(self, elo: float) -> float:
+        """As `skill_for`, but it raises SettingsError outside of the measured ratings."""
+        if not self.lowest <= elo <= self.highest:
+            raise SettingsError(
+                f"elo is {elo:g}, expected {self.lowest} to {self.highest}: the measured ratings on the ladder of"
+                f" {self.game}, where random play is 0."
+            )
+        return self.skill_for(elo)
 
     @property
     def lowest(self) -> int:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from zerosum._core import uniform
 from zerosum.base.errors import DataError, GameError, SettingsError, nearest
 from zerosum.games import State, parse_action, state_after
 from zerosum.games.board_text import board_text, side_to_move
@@ -20,6 +21,7 @@ from zerosum.play.analysis import Analysis
 from zerosum.play.game_file import save_game, suffixes
 from zerosum.play.go_ending import final_score, passes_instead
 from zerosum.play.player import Player, require_seconds
+from zerosum.play.skill import Levels, drawn_action, temperature_of, with_search_of_skill
 
 ORDINALS = ("first", "second")
 BOTH = frozenset({0, 1})
@@ -34,7 +36,7 @@ COMMANDS = {
     "save": "save the game in a file; 'save game.txt' writes only its moves",
     "side": "exchange sides with the computer",
     "resign": "give up the game",
-    "strength": "the computer's limit; 'strength 200' sets 200 simulations a move, 'strength 5s' 5 seconds",
+    "strength": "the computer's limit; 'strength 200' sets 200 simulations a move, '5s' 5 seconds, 'elo 900' a rating",
     "help": "this list",
     "quit": "leave",
 }
@@ -45,6 +47,9 @@ def play_in_terminal(
     *,
     human_side: Literal[0, 1, "both"] = 0,
     seconds: float | None = None,
+    elo: float | None = None,
+    levels: Levels | None = None,
+    seed: int = 0,
     position: str = "",
     has_colours: bool = False,
     read: Callable[[str], str] = input,
@@ -56,6 +61,9 @@ def play_in_terminal(
         player: The opponent, which also gives the hints.
         human_side: 0 moves first, 1 second; "both" is for two people, and the player only gives hints.
         seconds: Seconds per move of the player, instead of its number of simulations.
+        elo: A rating on the game's ladder, by one of the `levels`: the player searches less and draws its moves.
+        levels: The measured ratings of the player's skills; None if there are none.
+        seed: Key of the drawn moves.
         position: The first position of the games, as people write it; "" is the initial one.
         has_colours: Whether the board is drawn in colours.
         read: Called with a prompt, returns a line; raises EOFError at the end.
@@ -63,10 +71,14 @@ def play_in_terminal(
 
     Raises:
         GameError: the game cannot read the position.
+        SettingsError: the rating is not among the measured ones.
     """
     humans = BOTH if human_side == "both" else frozenset({human_side})
     start = state_after(player.game, "", position=position)
     table = _Table(player, humans, seconds, start, not position, has_colours, read, write)
+    table.levels, table.seed = levels, seed
+    if elo is not None:
+        table.limit_to(elo)
     try:
         table.play()
     except (EOFError, KeyboardInterrupt):
@@ -99,6 +111,9 @@ class _Table:
         self._notation = peoples_notation(self._game)
         self._is_flipped = False
         self._saved = set[Path]()  # files that this game may write again
+        self.levels: Levels | None = None
+        self.seed = 0
+        self._skill: float | None = None
         self._has_quit = False
 
     def play(self) -> None:
@@ -138,11 +153,20 @@ class _Table:
             self._write("The computer passes: the board is settled.")
             self._move(settled)
             return
-        analysis = self._analyse()
-        own, text = analysis.best_move, self._text(analysis.best_action)
+        action, verdict = self._choose()
+        own, text = self._game.action_text(self._state, action), self._text(action)
         move = text if text.isascii() else f"{text} ({own})"
-        self._write(f"The computer plays {move}. Its view: {analysis.verdict()}.")
-        self._move(analysis.best_action)
+        self._write(f"The computer plays {move}. Its view: {verdict}.")
+        self._move(action)
+
+    def _choose(self) -> tuple[int, str]:
+        """The computer's move, and its view of the position in words."""
+        if self._skill is None:
+            analysis = self._analyse()
+            return analysis.best_action, analysis.verdict()
+        analysis = with_search_of_skill(self._player, self._skill).analyse(self._state)
+        number = uniform(self.seed, len(self._so_far.actions), 0, "drawn move")
+        return drawn_action(analysis.root, number, temperature=temperature_of(self._skill)), analysis.verdict()
 
     def _move(self, action: int) -> None:
         self._so_far = self._so_far.play(action)
@@ -326,7 +350,25 @@ class _Table:
         else:
             self._humans = BOTH - self._humans
 
+    def limit_to(self, elo: float) -> None:
+        """Play at a rating from now on. Raises SettingsError if it is not among the measured ones."""
+        if self.levels is None:
+            raise SettingsError(
+                f"no rating of {self._player.own_name}'s skills at {self._game.spec.full_name} is known:"
+                " `zerosum levels` measures them."
+            )
+        self._skill = self.levels.require(elo)
+        self._write(f"The computer plays at a rating of about {elo:+g}, where random play is 0.")
+
     def _strength(self, argument: str) -> None:
+        if argument.startswith("elo"):
+            try:
+                self.limit_to(float(argument.removeprefix("elo")))
+            except SettingsError as error:
+                self._write(str(error))
+            except ValueError:
+                self._write(f"{argument!r} is not a rating: write 'strength elo 900'.")
+            return
         strength, seconds = self._num_simulations, self._seconds
         try:
             if argument.endswith("s"):
@@ -340,7 +382,7 @@ class _Table:
         except ValueError:
             self._write(f"{argument!r} is not a number of {self._unit}: write 'strength 200', or '5s' for 5 seconds.")
             return
-        self._num_simulations, self._seconds = strength, seconds
+        self._num_simulations, self._seconds, self._skill = strength, seconds, None
         much = f"{strength} {self._unit}" if seconds is None else f"{seconds:g} seconds"
         self._write(f"The computer searches {much} a move.")
 
