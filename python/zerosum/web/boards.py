@@ -17,8 +17,8 @@ from zerosum._core import Picture
 from zerosum.games import Rules, State
 from zerosum.games.board_in_text import board_picture
 from zerosum.games.picture import Geometry, drawn_captions, picture_svg, piece_svg, stone_names, text_svg
+from zerosum.games.short_names import short_name
 from zerosum.web.decisive_cells import king_in_check, winning_cells
-from zerosum.web.names import short_name
 
 MEN = dict(zip("♔♕♖♗♘♙♚♛♜♝♞♟", 2 * ("king", "queen", "rook", "bishop", "knight", "pawn"), strict=True))
 

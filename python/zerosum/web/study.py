@@ -25,6 +25,7 @@ from zerosum.analysis.review_text import review_numbers
 from zerosum.base.errors import DataError, GameError, SettingsError, shown
 from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.playthrough import Playthrough
+from zerosum.games.short_names import short_name
 from zerosum.notation.game_files import GAMES, game_text, read_raw_games
 from zerosum.notation.legality import check_record
 from zerosum.notation.own_files import split_line
@@ -36,7 +37,6 @@ from zerosum.web.analyses import has_owners, point
 from zerosum.web.boards import choices, draw_board, move_cells, page_notation, place_moves
 from zerosum.web.library import Library
 from zerosum.web.move_tree import MoveTree, Node
-from zerosum.web.names import short_name
 from zerosum.web.placed import Line, places_stones
 from zerosum.web.table import side_names
 

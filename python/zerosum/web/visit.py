@@ -23,6 +23,7 @@ from zerosum._core import uniform
 from zerosum.analysis.query_fields import Fields, QueryError
 from zerosum.base.errors import GameError, SettingsError, ZerosumError, printable
 from zerosum.games import Rules
+from zerosum.games.short_names import short_name
 from zerosum.play.contestant import AlphaBeta, RandomPlay
 from zerosum.play.player import Player
 from zerosum.play.skill import MOST_SKILL, drawn_action, positions_of, simulations_of, skilled_search, temperature_of
@@ -33,7 +34,6 @@ from zerosum.web.lesson import Lesson
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.match import Match
-from zerosum.web.names import short_name
 from zerosum.web.reviews import Reviews
 from zerosum.web.searches import Searches
 from zerosum.web.study import Study
