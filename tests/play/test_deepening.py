@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -90,6 +91,18 @@ def test_several_lines_are_different_and_in_order(player: Player) -> None:
     assert len({line.actions[0] for line in found.lines}) == 3
     values = [line.value for line in found.lines]
     assert values == sorted(values, reverse=True)
+
+
+def test_lines_of_a_search_that_is_cut_off_are_in_order(tmp_path: Path) -> None:
+    """A limit ends the search between two lines of a depth; those left have the values of the depth before it."""
+    player = load_player(saved(random_updatable(chess(), seed=1), tmp_path / "untrained"))
+    for line in random_lines(player.game, num=4, seed=5):
+        for num_visits in (150, 700, 3000):
+            state = state_of(player.game, line[:40])
+            if player.game.ending(state) is None:
+                lines = player.analyse(state, num_simulations=num_visits, num_lines=4).lines
+                values = [line.value for line in lines]
+                assert len(values) == 4 and values == sorted(values, reverse=True)
 
 
 def test_a_search_ends_by_depth_time_and_stop(player: Player) -> None:

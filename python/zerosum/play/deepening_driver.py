@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass
 
 from zerosum._core import DeepeningSearch, Iteration, Root
 from zerosum.games import Rules, State
@@ -28,6 +29,20 @@ LINE_NODES = 5000
 NO_TABLES = ExactTables(None, [])
 MOST_NODES = (1 << 32) - 1
 """Nodes that a report can count."""
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of the newest depth, or of the one before it."""
+
+    found: Iteration
+    value: float
+    """For the player to move, in [-1, 1]."""
+
+    @property
+    def action(self) -> int:
+        """Its first move."""
+        return self.found.line[0]
 
 
 class DeepeningDriver:
@@ -64,8 +79,8 @@ class DeepeningDriver:
             results=tables.results,
         )
         self._net_value = float(evaluator.evaluate(game.encode([state])).values[0])
-        self._found: list[Iteration] = []
-        """The best lines so far."""
+        self._found: list[_Line] = []
+        """The best lines so far, ordered by value."""
         self._depth = self._num_nodes = 0
 
     def run(self, task: Task, *, started: float | None = None) -> Analysis:
@@ -153,10 +168,20 @@ class DeepeningDriver:
         return ""
 
     def _take(self, lines: list[Iteration]) -> None:
-        """Take over the lines of an iteration; those that it did not come to stay as they were."""
+        """Take over the lines of an iteration; those that it did not come to stay, ordered by value with the others.
+
+        The first line of an iteration that was finished is the best of all moves at its depth, so what a shallower
+        search has promised above it no longer holds.
+        """
         moves = {found.line[0] for found in lines}
-        others = [found for found in self._found if found.line[0] not in moves]
-        self._found = (lines + others)[: max(self._task.num_lines, 1)]
+        most = value_of(lines[0]) if lines and lines[0].is_complete else 1.0
+        others = [
+            line if line.found.plies_to_end is not None else _Line(line.found, min(line.value, most))
+            for line in self._found
+            if line.action not in moves
+        ]
+        known = [*(_Line(found, value_of(found)) for found in lines), *others]
+        self._found = sorted(known, key=lambda line: -line.value)[: max(self._task.num_lines, 1)]
 
     def _shares(self) -> list[int]:
         """The nodes of each line: most of them are the best one's, because a window leaves little to the others."""
@@ -173,8 +198,8 @@ class DeepeningDriver:
         A time manager stops a tree search whose best move cannot be overtaken by visits, which here mean nothing.
         """
         searched = [
-            (found.line[0], nodes, value_of(found), (found.plies_to_end or 0) > 0)
-            for found, nodes in zip(self._found, self._shares(), strict=True)
+            (line.action, nodes, line.value, (line.found.plies_to_end or 0) > 0)
+            for line, nodes in zip(self._found, self._shares(), strict=True)
         ]
         if evenly and len(searched) == 1:
             action, nodes, value, is_win = searched[0]
@@ -191,14 +216,14 @@ class DeepeningDriver:
             AnalysisLine(
                 game=self._game,
                 state=self._state,
-                actions=self._whole_line(found),
+                actions=self._whole_line(line.found),
                 visits=nodes,
-                value=value_of(found),
+                value=line.value,
                 prior=1 / num_legal,
                 draw_share=None,
-                proven=found.plies_to_end is not None,
+                proven=line.found.plies_to_end is not None,
             )
-            for found, nodes in zip(self._found, self._shares(), strict=True)
+            for line, nodes in zip(self._found, self._shares(), strict=True)
         )
         chosen: tuple[int, ...] = ()
         if stop_reason is not None and (action := self._task.choose(root)) is not None:
