@@ -61,6 +61,13 @@ def test_lost_points_are_coloured_dots_after_a_review(visit: Open, networks: Non
         assert f"l{level}" in str(shape.get_attribute("class")).split()
     assert "leads by" in page.locator(".comment").inner_text()
     assert "points)" in page.locator(".summary").inner_text()
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Save SGF").click()
+    text = Path(saving.value.path()).read_text(encoding="utf-8")
+    scores = re.findall(r"Score: [BW]\+\d+\.\d\.(?: Estimated point loss: (\d+\.\d)\.)?", text)
+    assert [float(points or 0) for points in scores] == [
+        points if points > 0.5 else 0 for _, points in sorted(lost.items())
+    ]
     page.get_by_role("button", name="First position").click()
     page.wait_for_function("() => document.querySelectorAll('.loss').length === 0")
     page.get_by_role("button", name="Last position").click()
