@@ -46,7 +46,7 @@ class _Line:
 
 
 class DeepeningDriver:
-    """One search of one position."""
+    """One search of one position. A search that has ended goes on if it is run again: the table has what it knew."""
 
     def __init__(
         self,
@@ -81,15 +81,22 @@ class DeepeningDriver:
         self._net_value = float(evaluator.evaluate(game.encode([state])).values[0])
         self._found: list[_Line] = []
         """The best lines so far, ordered by value."""
-        self._depth = self._num_nodes = 0
+        self._depth = self._num_nodes = self._nodes_before = 0
+        """The depth that was finished, all nodes, and those before the search's count began."""
+        self._allowed: list[int] = []
+        self._is_behind = False
+        """Whether the search begins anew, a ply deep, and is to catch up."""
 
     def run(self, task: Task, *, started: float | None = None) -> Analysis:
-        """Search until a limit is reached, at least a ply deep."""
+        """Search until a limit is reached, at least a ply deep. Nodes of earlier runs count, seconds do not."""
         self._task, self._started = task, self._clock() if started is None else started
         self._reported, stop_reason = self._started, ""
         legal = self._game.legal_actions(self._state, past_soft_endings=True)
         allowed = [action for action in legal if action in task.allowed] if task.allowed else legal
-        self._search.begin(self._state, allowed)
+        if allowed != self._allowed:
+            self._allowed, self._found, self._depth, self._num_nodes = allowed, [], 0, 0
+            self._search.begin(self._state, allowed)
+        self._nodes_before, self._is_behind = self._num_nodes, self._depth > 0
         with ThreadPoolExecutor(1, thread_name_prefix="alpha-beta") as pool:
             while not stop_reason:
                 stop_reason = self._deepen(pool, allowed)
@@ -127,20 +134,24 @@ class DeepeningDriver:
 
         Among several lines it is the best of the moves left, searched from the first ply on: the table has it already.
         """
-        task, before, nodes = self._task, self._num_nodes, None
+        task, nodes = self._task, None
+        before = self._num_nodes if rest or self._is_behind else self._nodes_before
         if task.num_visits is not None and not task.is_endless and depth > 1:
-            nodes = max(1, task.num_visits - (before if rest else 0))
-        if rest is None:
+            nodes = max(1, task.num_visits - before)
+        if rest is None and not self._is_behind:
             future = pool.submit(self._search.deepen, nodes=nodes)
         else:
-            future = pool.submit(self._search.think, self._state, nodes=nodes, depth=depth, allowed=rest)
+            moves = self._allowed if rest is None else rest
+            future = pool.submit(self._search.think, self._state, nodes=nodes, depth=depth, allowed=moves)
+        self._is_behind = False
         reason = self._wait(future)
         found = future.result()
         if found is None:
             return None, reason or ("simulations" if nodes is not None else "depth")
-        self._num_nodes = found.num_nodes + (before if rest else 0)
-        is_short = not found.is_complete or (found.depth < depth and found.plies_to_end is None)
-        return found, reason or ("simulations" if is_short else "")
+        self._num_nodes = found.num_nodes + before
+        is_shallow = found.depth < depth and found.plies_to_end is None
+        reason = reason or ("simulations" if is_shallow or not found.is_complete else "")
+        return (None if is_shallow and self._found else found), reason
 
     def _wait(self, future: Future[Iteration | None]) -> str:
         """Wait for an iteration, or stop it if a limit is reached. A first iteration is always finished."""
