@@ -26,7 +26,7 @@ from zerosum.web.limits import Limits
 
 SLICE_SECONDS = 0.2
 LONGEST_SLICE = 4
-"""How many times as long a turn of an alpha-beta search may become: each begins with catching up with the one before."""
+"""How many times as long a turn of an alpha-beta search may become: each begins by catching up with the one before."""
 NICENESS = 5
 """Steps by which searches have a lower priority than answers to clicks."""
 
