@@ -213,10 +213,10 @@ def test_the_preprints_matches(program: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_who_plays_where_nobody_is_named(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = {"suite": "paper-2017", "player": "", "game": "go(size=9)", "opponent": program}
-    assert "Nobody here has learned go(size=9): rollouts play." in played(**words)[1]
+    assert "Nobody here has learned go9: rollouts play." in played(**words)[1]
     networks = Path(zerosum.__file__).parent / "data" / "networks"
     monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", networks)
-    assert f"{networks / 'go9'}, the bundled network for go(size=9), plays." in played(**words)[1]
+    assert f"{networks / 'go9'}, the bundled network for go9, plays." in played(**words)[1]
 
 
 @pytest.mark.parametrize(

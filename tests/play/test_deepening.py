@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,7 @@ from zerosum.games.random_play import random_lines, state_of
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.contestant import ProgramContestant, alpha_beta
 from zerosum.play.deepening_mover import DeepeningProgram
+from zerosum.play.driver import SearchDriver
 from zerosum.play.engine import Engine
 from zerosum.play.entries import Entry, enter
 from zerosum.play.own_contestants import with_skill
@@ -29,6 +31,7 @@ from zerosum.play.player import ALPHA_BETA_NODES, Player, load_player, network_n
 from zerosum.play.runs import network_at
 from zerosum.play.skill import MOST_SKILL, positions_of, temperature_of
 from zerosum.play.task import Task
+from zerosum.search import new_search
 
 MATE_IN_TWO = "2kr3r/pp1nqppp/2p1pn2/8/1b1P1B2/2NB1Q2/PPP2PPP/2KR3R w - - 0 1"
 VALUES = {"pawns": 0.1, "knights": 0.3, "bishops": 0.3, "rooks": 0.5, "queens": 0.9}
@@ -96,6 +99,35 @@ def test_several_lines_are_different_and_in_order(player: Player) -> None:
     assert len({line.actions[0] for line in found.lines}) == 3
     values = [line.value for line in found.lines]
     assert values == sorted(values, reverse=True)
+
+
+def test_lines_of_a_search_that_is_cut_off_are_in_order(tmp_path: Path) -> None:
+    """A limit ends the search between two lines of a depth; those left have the values of the depth before it."""
+    player = load_player(saved(random_updatable(chess(), seed=1), tmp_path / "untrained"))
+    for line in random_lines(player.game, num=4, seed=5):
+        for num_visits in (150, 700, 3000):
+            state = state_of(player.game, line[:40])
+            if player.game.ending(state) is None:
+                lines = player.analyse(state, num_simulations=num_visits, num_lines=4).lines
+                values = [line.value for line in lines]
+                assert len(values) == 4 and values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize("num_lines", [1, 3])
+def test_a_search_that_is_run_again_goes_on(player: Player, num_lines: int) -> None:
+    """The web pages search in slices; a search that began anew in each would never be deeper than one of them."""
+    state = player.game.initial_state()
+    search = new_search(player.game, player.config)
+    search.reset(0, state)
+    driver = SearchDriver(search, player.evaluator, player.config)
+    found = [driver.run(Task(num_visits=visits, num_lines=num_lines)) for visits in (500, 510, 6000, 20_000)]
+    depths, nodes = [one.depth for one in found], [one.num_leaves for one in found]
+    assert depths == sorted(depths) and depths[-1] > depths[0]
+    assert nodes == sorted(nodes) and nodes[-1] <= 20_001 * num_lines
+    at_once = player.analyse(state, num_simulations=20_000, num_lines=num_lines)
+    assert found[-1].depth >= at_once.depth - 1, "catching up costs little"
+    stopped = driver.run(Task(seconds=0.0, num_lines=num_lines))
+    assert stopped.depth >= depths[-1] and stopped.lines[0].actions == found[-1].lines[0].actions
 
 
 def test_a_search_ends_by_depth_time_and_stop(player: Player) -> None:

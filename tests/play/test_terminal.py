@@ -171,6 +171,11 @@ def test_two_people_at_one_board() -> None:
     assert text.endswith("Second player's move: quit\nGoodbye.")
 
 
+def test_the_heading_names_the_game_without_options_of_a_networks_planes() -> None:
+    game = make("chess(history=1)")
+    assert converse(game, ["quit"]).startswith("chess against uniform. You move first.")
+
+
 def test_sides_are_changed_under_way() -> None:
     text = converse(TICTACTOE, ["b2", "side", "quit"])
     assert text.count("The computer plays") == 2

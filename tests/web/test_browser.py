@@ -59,7 +59,7 @@ def test_a_shogi_promotion_and_a_drop(visit: Open) -> None:
     says(page, "Black to move")
     assert page.locator(".player-bar .hand svg use, .player-bar .hand svg path").count() > 2
     assert page.locator(".player-bar .hand svg text").count() == 0, "pieces in hand are outlines, as on the board"
-    page.get_by_role("button", name="1 B in hand").nth(1).click()
+    page.get_by_role("button", name="1 bishop in hand").nth(1).click()
     click(page, "5e")
     assert history(page, 5)[-1] == "B*5e"
 

@@ -10,6 +10,8 @@ import pytest
 
 import zerosum
 from web_for_tests import PHONE, Open, click, says
+from zerosum.web.reviews import Reviews
+from zerosum.web.visit import House
 
 NO_ENGINE = "localStorage.setItem('look', 'off')"
 SCHOLARS_MATE = "e2e4+e7e5+d1h5+b8c6+f1c4+g8f6+h5f7"
@@ -61,6 +63,13 @@ def test_lost_points_are_coloured_dots_after_a_review(visit: Open, networks: Non
         assert f"l{level}" in str(shape.get_attribute("class")).split()
     assert "leads by" in page.locator(".comment").inner_text()
     assert "points)" in page.locator(".summary").inner_text()
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Save SGF").click()
+    text = Path(saving.value.path()).read_text(encoding="utf-8")
+    scores = re.findall(r"Score: [BW]\+\d+\.\d\.(?: Estimated point loss: (\d+\.\d)\.)?", text)
+    assert [float(points or 0) for points in scores] == [
+        points if points > 0.5 else 0 for _, points in sorted(lost.items())
+    ]
     page.get_by_role("button", name="First position").click()
     page.wait_for_function("() => document.querySelectorAll('.loss').length === 0")
     page.get_by_role("button", name="Last position").click()
@@ -140,6 +149,38 @@ def test_the_mistakes_of_a_review_are_positions_to_solve(visit: Open, size: dict
     page.get_by_role("link", name="The whole game").click()
     page.wait_for_url(re.compile("analyse"))
     page.locator(".summary table").wait_for()
+
+
+def test_the_mistakes_of_all_reviewed_games_are_kept_in_the_browser(visit: Open, site: tuple[str, House]) -> None:
+    page = visit("#/puzzles")
+    says(page, "No mistakes are kept in this browser yet")
+    fools_mate = "f2f3+e7e5+g2g4+d8h4"
+    for game, moves in (("chess", SCHOLARS_MATE), ("chess", fools_mate), ("connect4", "4+3+4+3+4+1+4")):
+        page.goto(f"{site[0]}#/analyse?game={game}&moves={moves}")
+        page.evaluate(NO_ENGINE)
+        page.reload()
+        reviewed(page, "2000" if game == "chess" else "400")
+        page.get_by_role("link", name=re.compile("^Solve ")).wait_for()
+    page.get_by_role("link", name=re.compile(r"All \d+ mistakes of your reviewed games")).click()
+    page.locator(".puzzle-games h3").nth(2).wait_for()
+    titles = page.locator(".puzzle-games h3 a").all_inner_texts()
+    assert [title.split(",")[0] for title in titles] == ["connect4", "chess", "chess"], "the newest game first"
+    page.get_by_label("Game", exact=True).select_option("chess")
+    page.wait_for_function("() => document.querySelectorAll('.puzzle-games h3').length === 2")
+    site[1].reviews = Reviews()  # a program that was started anew
+    says(page, "In the game g4 was played, a")
+    page.locator(".puzzle-list button").last.click()
+    says(page, "In the game Nf6 was played, a")
+    click(page, "g7", "g6")
+    page.wait_for_function("() => /g6 (is right|is good)/.test(document.querySelector('.says').textContent)")
+    page.reload()
+    page.get_by_role("button", name="Move 6, solved").wait_for()
+    page.get_by_role("button", name=re.compile("Forget")).nth(1).click()
+    page.wait_for_function("() => document.querySelectorAll('.puzzle-games h3').length === 1")
+    page.get_by_role("button", name=re.compile("Forget")).click()
+    page.locator(".puzzle-games h3", has_text="connect4").wait_for()
+    page.get_by_role("button", name=re.compile("Forget")).click()
+    says(page, "No mistakes are kept in this browser yet")
 
 
 def test_puzzles_without_a_review_say_what_to_do(visit: Open) -> None:

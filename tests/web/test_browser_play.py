@@ -105,6 +105,27 @@ def test_a_planned_move_is_played_when_its_turn_comes(visit: Open) -> None:
     assert len(history(page, 2)) == 2, "an illegal plan is dropped"
 
 
+def test_a_piece_in_hand_is_planned_too(visit: Open) -> None:
+    page = visit("#/play?game=shogi&side=0&vs=rollouts&seconds=2&moves=7g7f+3c3d+8h2b%2B+3a2b")
+    says(page, "Your move")
+    click(page, "9g", "9f")
+    says(page, "is to move")
+    mine, theirs = (page.locator(f'.hand button[data-player="{player}"]') for player in (0, 1))
+    assert mine.is_enabled() and theirs.is_disabled()
+    mine.click()
+    mine.click()
+    click(page, "5e")
+    assert page.locator(".planned").count() == 0, "a second click on the piece has put it back"
+    click(page, "9f")
+    mine.click()
+    assert page.locator(".planned").count() == 0, "the piece in hand takes the place of the one on the board"
+    click(page, "5e")
+    assert page.locator("[data-cell].planned").count() == 1 and page.locator(".hand button.planned").count() == 1
+    assert history(page, 7)[6].replace("*", "").startswith("B"), "no click was needed after the answer"
+    assert page.locator('[data-name="5e"]').get_attribute("aria-label") == "5e, black bishop"
+    assert page.locator(".planned").count() == 0
+
+
 MOTIONS = (
     "addEventListener('animationstart', () => {}); globalThis.moved = 0; const animate = Element.prototype.animate;"
     " Element.prototype.animate = function (...given) { globalThis.moved += 1; return animate.apply(this, given); };"

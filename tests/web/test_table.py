@@ -63,11 +63,11 @@ def test_pieces_in_hand_are_outlines_as_on_the_board(name: str) -> None:
     state = game.parse_position(f"{'/'.join(rows)} b {hand}{hand.lower()} 1")
     for hand_ in draw_board(game, state)["hands"]:
         assert len(hand_["pieces"]) == len(hand)
-        for _, _, drawing in hand_["pieces"]:
+        for _, _, drawing, _ in hand_["pieces"]:
             assert "<text" not in drawing and "<path id=" in drawing
             assert ("rotate(180" in drawing) == (hand_["player"] == 1)
     for hand_ in draw_board(game, state, western=True, flipped=True)["hands"]:
-        for letter, _, drawing in hand_["pieces"]:
+        for letter, _, drawing, _ in hand_["pieces"]:
             assert f">{letter}</text>" in drawing and ("rotate(180" in drawing) == (hand_["player"] == 0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from zerosum.games.board_in_text import board_picture
 from zerosum.web.boards import move_cells
 from zerosum.web.limits import Limits
 from zerosum.web.placed import Line, places_stones, takes_pieces
+from zerosum.web.reviews import Reviews
 from zerosum.web.visit import House
 
 THREAT = "4 3 4 3 4"
@@ -139,22 +141,27 @@ def test_puzzles_are_the_mistakes_of_a_review(house: House) -> None:
             ply for ply, move in enumerate(review["moves"]) if move["mark"] in ("?", "??")
         ]
         last = puzzles[-1]
-        assert (last["ply"], last["player"], last["played"]) == (5, 1, "Nf6")
-        game = make("chess")
-        state = game.initial_state()
-        for text in moves.split()[:5]:
-            state = game.play(state, game.parse_action(state, text))
-        solve = {
-            text: (await page.ask("study.solve", ply=5, action=game.parse_action(state, text)))["result"]
-            for text in ("g8f6", "g7g6", "a7a6")
-        }
-        assert solve["g8f6"]["isPlayed"] and not solve["g8f6"]["right"]
-        assert solve["g7g6"]["right"] and solve["g7g6"]["loss"] < 0.05
-        assert not solve["a7a6"]["right"] and solve["a7a6"]["loss"] > 0.05
-        best = (await page.ask("study.answer", ply=5))["result"]
-        assert best["best"] == solve["g7g6"]["best"] and best["cells"]
-        assert "not legal" in (await page.ask("study.solve", ply=5, action=70_000 % 4000))["error"]
-        assert "error" in await page.ask("study.solve", ply=99, action=1)
+        assert (last["ply"], last["player"], last["text"]) == (5, 1, "Nf6")
+        assert 0 < last["rate"] < 1 and last["cells"] and last["line"]
+        await page.ask("study.open", game="chess", moves=moves, ply=5)
+        game, state = make("chess"), page.visit.study.state
+        known = {name: last[name] for name in ("played", "best", "rate", "loss")}
+
+        async def solve(text: str) -> dict[str, Any]:
+            return (await page.ask("study.solve", action=game.parse_action(state, text), **known))["result"]
+
+        found = {text: await solve(text) for text in ("g8f6", "g7g6", "a7a6")}
+        assert found["g8f6"]["isPlayed"] and not found["g8f6"]["right"]
+        assert found["g7g6"]["right"] and found["g7g6"]["loss"] < 0.05
+        assert not found["a7a6"]["right"] and found["a7a6"]["loss"] > 0.05
+        assert "not legal" in (await page.ask("study.solve", action=70_000 % 4000, **known))["error"]
+        assert "Must be a number" in (await page.ask("study.solve", **known | {"action": 1, "rate": None}))["error"]
+        page.visit.house.reviews = Reviews()  # a program that was started anew
+        await page.ask("study.open", game="chess", moves=moves, ply=5)
+        assert "not reviewed yet" in (await page.ask("study.puzzles"))["error"]
+        assert (await solve("g7g6"))["right"], "the page has all that the solution needs"
+        known["vs"] = "a run that is gone"
+        assert (await solve("g7g6"))["right"] or not (await solve("a7a6"))["right"], "the usual player judges instead"
 
     with_page(house, work)
 

@@ -51,6 +51,19 @@ def test_the_page_knows_what_its_numbers_mean(house: House) -> None:
     with_page(house, work)
 
 
+def test_a_search_in_short_turns_gets_as_deep_as_it_may(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerosum.web.searches.SLICE_SECONDS", 0.05)
+    player = house.library.analyst("mini", house.library.game("minichess"))
+
+    async def work(page: Page) -> None:
+        state = player.game.initial_state()
+        found = await page.visit.house.searches.search(player, state, simulations=30_000, seconds=30.0)
+        at_once = player.analyse(state, num_simulations=30_000)
+        assert found.stop_reason == at_once.stop_reason and found.depth >= at_once.depth - 1 > 0
+
+    with_page(house, work)
+
+
 def test_a_review_without_a_number_looks_as_long_as_a_tree_search(house: House) -> None:
     player = house.library.analyst("mini", house.library.game("minichess"))
     assert (player.visits_for(400), house.library.analyst("rollouts", player.game).visits_for(400)) == (40_000, 400)

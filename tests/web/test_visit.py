@@ -15,12 +15,12 @@ from web_for_tests import Page, untrained_run, with_page
 from zerosum._core import core_game_names
 from zerosum.games import make
 from zerosum.games.rules import with_planes_of
+from zerosum.games.short_names import short_name
 from zerosum.play.bundled import bundled_networks
 from zerosum.play.runs import network_at
 from zerosum.web.growth import Entry, Growth
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
-from zerosum.web.names import short_name
 from zerosum.web.searches import Searches
 from zerosum.web.visit import House
 

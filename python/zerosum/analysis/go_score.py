@@ -51,6 +51,23 @@ class Leads:
         return deviation(self.size) if self.expected is None else self.expected.deviation
 
 
+def points_lost(before: float | None, after: float | None, *, player: int, is_best: bool) -> float | None:
+    """The points that a move lost, at least 0; None where a lead is not known.
+
+    Args:
+        before: The first player's lead in points before the move.
+        after: The first player's lead after it.
+        player: The player of the move, 0 (first) or 1.
+        is_best: Whether it is the search's best move, which loses nothing.
+
+    >>> points_lost(3.0, 1.0, player=0, is_best=False), points_lost(3.0, 1.0, player=1, is_best=False)
+    (2.0, 0.0)
+    """
+    if before is None or after is None:
+        return None
+    return 0.0 if is_best else round(max(0.0, (before - after) * (1 if player == 0 else -1)), 1)
+
+
 def lead(value: float, size: int) -> float:
     """A surrogate of the player's lead in points, from the player's value in [-1, 1].
 

@@ -6,6 +6,9 @@
     KIF #評価値=, centipawns    (in the sentence)     variation         comment at each move
     CSA '** centipawns line     (in the sentence)     in that comment   comment at a mark
 
+The comment of SGF has the lead and the lost points in KaTrain's words, "Score: B+3.2" and "Estimated point loss: 2.1",
+where the review knows the score.
+
 Evaluations are the first player's, after the move, in all four. Earlier comments stay; earlier evaluations are
 replaced.
 A mark is not added to a move that already has one.
@@ -15,8 +18,9 @@ from __future__ import annotations
 
 import dataclasses
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from zerosum.analysis.go_score import points_lost
 from zerosum.analysis.review import MARKS, Review, ReviewedMove, ReviewedPosition
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules
@@ -33,10 +37,17 @@ GLYPHS = {"?!": 6, "?": 2, "??": 4}
 MOVE_GLYPHS = range(1, 7)
 SGF_MARKS = {"?!": ("DO", ""), "?": ("BM", "1"), "??": ("BM", "2")}
 SGF_MOVE_PROPERTIES = {"BM", "DO", "IT", "TE"}
+LEAST_POINTS = 0.5
+"""Lost points from which the comment of SGF names them, as KaTrain's does."""
 
 
-def annotated(review: Review, *, format: str) -> Record:
+def annotated(review: Review, *, format: str, leads: Sequence[float | None] = ()) -> Record:
     """The record with the review's evaluations, marks and lines; moves and comments are unchanged.
+
+    Args:
+        review: The review.
+        format: "pgn", "sgf", "kif" or "csa".
+        leads: The first player's lead in points at each position, for SGF; empty where it is not known.
 
     Raises:
         SettingsError: the format cannot represent the record's game.
@@ -45,8 +56,8 @@ def annotated(review: Review, *, format: str) -> Record:
     record = _in_format(review.record, format)
     annotate = {"pgn": _pgn, "sgf": _sgf, "kif": _kif, "csa": _csa}[format]
     moves = [
-        annotate(move, _FormattedMove(review, format, *step))
-        for move, step in zip(record.moves, review.steps, strict=True)
+        annotate(move, _FormattedMove(review, format, *step, leads=tuple(leads[number : number + 2])))
+        for number, (move, step) in enumerate(zip(record.moves, review.steps, strict=True))
     ]
     variations = record.variations
     if format != "csa":
@@ -118,6 +129,8 @@ class _FormattedMove:
     move: ReviewedMove
     before: ReviewedPosition
     after: ReviewedPosition
+    leads: tuple[float | None, ...] = ()
+    """The first player's lead in points before and after the move; empty where it is not known."""
 
     @property
     def centipawns(self) -> int:
@@ -154,6 +167,14 @@ class _FormattedMove:
         )
         return f"{word}, {rates[0]:.1%} -> {rates[1]:.1%} for the mover. Better: {better}.{people}"
 
+    def score(self) -> str:
+        """The lead after the move and the points that it lost, in KaTrain's words; "" where the score is not known."""
+        if len(self.leads) < 2 or (lead := self.leads[1]) is None:
+            return ""
+        lost = points_lost(*self.leads, player=self.move.player, is_best=self.move.loss == 0) or 0.0
+        loss = f" Estimated point loss: {lost:.1f}." if lost > LEAST_POINTS else ""
+        return f"Score: {'B' if lead >= 0 else 'W'}+{abs(lead):.1f}.{loss}"
+
     def text_of(self, position: ReviewedPosition, moves: tuple[str, ...]) -> str:
         """The format's text of moves from a position."""
         notation = NOTATIONS[self.format] if self.format != "sgf" else None
@@ -181,7 +202,7 @@ def _sgf(move: Move, step: _FormattedMove) -> Move:
     said = [(name, value) for name, value in move.properties if name != "SBKV"]
     is_marked = any(name in SGF_MOVE_PROPERTIES for name, _ in said)
     marks = [SGF_MARKS[step.move.mark]] if step.move.mark and not is_marked else []
-    text = " ".join(word for word in (f"Black {step.after.win_rate:.1%}.", step.sentence()) if word)
+    text = " ".join(word for word in (f"Black {step.after.win_rate:.1%}.", step.score(), step.sentence()) if word)
     return dataclasses.replace(_with_comments(move, text), properties=(*said, *marks, ("SBKV", rate)))
 
 

@@ -21,6 +21,7 @@ from zerosum.contest.mover import Terms
 from zerosum.contest.paper import PaperMatch, paper_matches
 from zerosum.games import Rules, make
 from zerosum.games.playthrough import Playthrough
+from zerosum.games.short_names import short_name
 from zerosum.play.bundled import is_bundled, usual_network
 from zerosum.play.contestant import ROLLOUTS, ProgramContestant, SearchContestant
 from zerosum.play.engines.opponents import opponents_of
@@ -268,10 +269,10 @@ def _player_word(words: SuiteWords, game: Rules, say: Say) -> str:
         return words.player
     network = usual_network(game)
     if network is None:
-        say(f"Nobody here has learned {game.spec.full_name}: rollouts play.")
+        say(f"Nobody here has learned {short_name(game)}: rollouts play.")
         return ROLLOUTS
     what = "the bundled network for" if is_bundled(network.path) else "the newest run of"
-    say(f"{network.path}, {what} {game.spec.full_name}, plays. {network.other}".rstrip())
+    say(f"{network.path}, {what} {short_name(game)}, plays. {network.other}".rstrip())
     return str(network.path)
 
 

@@ -34,6 +34,7 @@ from zerosum._core import Picture
 from zerosum.games.board_in_text import board_picture
 from zerosum.games.python_game import Game
 from zerosum.games.rules import Rules, State, make, restored_game
+from zerosum.games.short_names import short_name
 
 __all__ = ["Geometry", "describe_position", "picture_svg", "piece_svg", "svg", "text_svg"]
 
@@ -87,7 +88,7 @@ def svg(game: Rules, state: State, *, western: bool = False) -> str:
     >>> svg(make("connect4"), make("connect4").initial_state()).startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     True
     """
-    picture, title = board_picture(game, state), game.spec.full_name
+    picture, title = board_picture(game, state), short_name(game)
     if picture is None:
         return text_svg(game.draw(state), title=title)
     return picture_svg(picture, title=title, western=western)

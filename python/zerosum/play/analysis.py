@@ -19,6 +19,7 @@ from zerosum.games import Rules, State
 from zerosum.games.picture import stacked, svg, text_svg
 from zerosum.games.playthrough import Playthrough
 from zerosum.games.rules import peoples_notation
+from zerosum.games.short_names import short_name
 
 LCB_DEVIATIONS = 5.0
 """Standard errors between the win rate and `lower_win_rate`, as in KataGo's `lcb`."""
@@ -229,7 +230,7 @@ class Analysis:
 
     def _repr_svg_(self) -> str:
         """The board with the table below it, for notebooks."""
-        title = self.game.spec.full_name
+        title = short_name(self.game)
         text = text_svg(self.table(notation=peoples_notation(self.game)), title=title)
         return stacked([svg(self.game, self.state), text], title=title)
 

@@ -16,6 +16,7 @@ from zerosum.base.errors import SettingsError
 from zerosum.games import Rules, make
 from zerosum.games.names import GameName
 from zerosum.games.rules import NO_PLY_CAP, without_ply_cap
+from zerosum.games.short_names import short_name
 from zerosum.network import CheckpointInfo
 from zerosum.network.evaluators import RolloutEvaluator
 from zerosum.play.bundled import UsualNetwork, is_bundled, read_card, usual_network
@@ -79,7 +80,7 @@ def _sentence(player: Player, taken: UsualNetwork, *, is_named: bool) -> str:
 
 def _no_run_sentence(game: Rules, runs: Path | None) -> str:
     where = (runs or runs_directory()).absolute()
-    return f"No run in {where} has learned {game.spec.full_name}: playing with uniform priors and rollouts."
+    return f"No run in {where} has learned {short_name(game)}: playing with uniform priors and rollouts."
 
 
 def open_player(

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass
 
 from zerosum._core import DeepeningSearch, Iteration, Root
 from zerosum.games import Rules, State
@@ -30,8 +31,22 @@ MOST_NODES = (1 << 32) - 1
 """Nodes that a report can count."""
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A line of the newest depth, or of the one before it."""
+
+    found: Iteration
+    value: float
+    """For the player to move, in [-1, 1]."""
+
+    @property
+    def action(self) -> int:
+        """Its first move."""
+        return self.found.line[0]
+
+
 class DeepeningDriver:
-    """One search of one position."""
+    """One search of one position. A search that has ended goes on if it is run again: the table has what it knew."""
 
     def __init__(
         self,
@@ -64,17 +79,24 @@ class DeepeningDriver:
             results=tables.results,
         )
         self._net_value = float(evaluator.evaluate(game.encode([state])).values[0])
-        self._found: list[Iteration] = []
-        """The best lines so far."""
-        self._depth = self._num_nodes = 0
+        self._found: list[_Line] = []
+        """The best lines so far, ordered by value."""
+        self._depth = self._num_nodes = self._nodes_before = 0
+        """The depth that was finished, all nodes, and those before the search's count began."""
+        self._allowed: list[int] = []
+        self._is_behind = False
+        """Whether the search begins anew, a ply deep, and is to catch up."""
 
     def run(self, task: Task, *, started: float | None = None) -> Analysis:
-        """Search until a limit is reached, at least a ply deep."""
+        """Search until a limit is reached, at least a ply deep. Nodes of earlier runs count, seconds do not."""
         self._task, self._started = task, self._clock() if started is None else started
         self._reported, stop_reason = self._started, ""
         legal = self._game.legal_actions(self._state, past_soft_endings=True)
         allowed = [action for action in legal if action in task.allowed] if task.allowed else legal
-        self._search.begin(self._state, allowed)
+        if allowed != self._allowed:
+            self._allowed, self._found, self._depth, self._num_nodes = allowed, [], 0, 0
+            self._search.begin(self._state, allowed)
+        self._nodes_before, self._is_behind = self._num_nodes, self._depth > 0
         with ThreadPoolExecutor(1, thread_name_prefix="alpha-beta") as pool:
             while not stop_reason:
                 stop_reason = self._deepen(pool, allowed)
@@ -112,20 +134,24 @@ class DeepeningDriver:
 
         Among several lines it is the best of the moves left, searched from the first ply on: the table has it already.
         """
-        task, before, nodes = self._task, self._num_nodes, None
+        task, nodes = self._task, None
+        before = self._num_nodes if rest or self._is_behind else self._nodes_before
         if task.num_visits is not None and not task.is_endless and depth > 1:
-            nodes = max(1, task.num_visits - (before if rest else 0))
-        if rest is None:
+            nodes = max(1, task.num_visits - before)
+        if rest is None and not self._is_behind:
             future = pool.submit(self._search.deepen, nodes=nodes)
         else:
-            future = pool.submit(self._search.think, self._state, nodes=nodes, depth=depth, allowed=rest)
+            moves = self._allowed if rest is None else rest
+            future = pool.submit(self._search.think, self._state, nodes=nodes, depth=depth, allowed=moves)
+        self._is_behind = False
         reason = self._wait(future)
         found = future.result()
         if found is None:
             return None, reason or ("simulations" if nodes is not None else "depth")
-        self._num_nodes = found.num_nodes + (before if rest else 0)
-        is_short = not found.is_complete or (found.depth < depth and found.plies_to_end is None)
-        return found, reason or ("simulations" if is_short else "")
+        self._num_nodes = found.num_nodes + before
+        is_shallow = found.depth < depth and found.plies_to_end is None
+        reason = reason or ("simulations" if is_shallow or not found.is_complete else "")
+        return (None if is_shallow and self._found else found), reason
 
     def _wait(self, future: Future[Iteration | None]) -> str:
         """Wait for an iteration, or stop it if a limit is reached. A first iteration is always finished."""
@@ -153,10 +179,20 @@ class DeepeningDriver:
         return ""
 
     def _take(self, lines: list[Iteration]) -> None:
-        """Take over the lines of an iteration; those that it did not come to stay as they were."""
+        """Take over the lines of an iteration; those that it did not come to stay, ordered by value with the others.
+
+        The first line of an iteration that was finished is the best of all moves at its depth, so what a shallower
+        search has promised above it no longer holds.
+        """
         moves = {found.line[0] for found in lines}
-        others = [found for found in self._found if found.line[0] not in moves]
-        self._found = (lines + others)[: max(self._task.num_lines, 1)]
+        most = value_of(lines[0]) if lines and lines[0].is_complete else 1.0
+        others = [
+            line if line.found.plies_to_end is not None else _Line(line.found, min(line.value, most))
+            for line in self._found
+            if line.action not in moves
+        ]
+        known = [*(_Line(found, value_of(found)) for found in lines), *others]
+        self._found = sorted(known, key=lambda line: -line.value)[: max(self._task.num_lines, 1)]
 
     def _shares(self) -> list[int]:
         """The nodes of each line: most of them are the best one's, because a window leaves little to the others."""
@@ -173,8 +209,8 @@ class DeepeningDriver:
         A time manager stops a tree search whose best move cannot be overtaken by visits, which here mean nothing.
         """
         searched = [
-            (found.line[0], nodes, value_of(found), (found.plies_to_end or 0) > 0)
-            for found, nodes in zip(self._found, self._shares(), strict=True)
+            (line.action, nodes, line.value, (line.found.plies_to_end or 0) > 0)
+            for line, nodes in zip(self._found, self._shares(), strict=True)
         ]
         if evenly and len(searched) == 1:
             action, nodes, value, is_win = searched[0]
@@ -191,14 +227,14 @@ class DeepeningDriver:
             AnalysisLine(
                 game=self._game,
                 state=self._state,
-                actions=self._whole_line(found),
+                actions=self._whole_line(line.found),
                 visits=nodes,
-                value=value_of(found),
+                value=line.value,
                 prior=1 / num_legal,
                 draw_share=None,
-                proven=found.plies_to_end is not None,
+                proven=line.found.plies_to_end is not None,
             )
-            for found, nodes in zip(self._found, self._shares(), strict=True)
+            for line, nodes in zip(self._found, self._shares(), strict=True)
         )
         chosen: tuple[int, ...] = ()
         if stop_reason is not None and (action := self._task.choose(root)) is not None:

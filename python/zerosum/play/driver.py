@@ -108,9 +108,10 @@ class SearchDriver:
         self._on_report, self._report_seconds = on_report, report_seconds
         self._is_stopped, self._clock = is_stopped, clock
         self._state = search.state(0)
+        self._deepening: DeepeningDriver | None = None
 
     def run(self, task: Task, *, started: float | None = None) -> Analysis:
-        """Search until a limit is reached, with at least one simulation.
+        """Search until a limit is reached, with at least one simulation. Run again, a search goes on.
 
         Args:
             task: The limits.
@@ -118,18 +119,20 @@ class SearchDriver:
         """
         search, config = self._search, self._config
         if isinstance(self._evaluator, UpdatableEvaluator):
-            return DeepeningDriver(
-                search.game,
-                self._state,
-                self._evaluator,
-                memory_mib=min(config.memory_mib, MOST_TABLE_MIB),
-                by=self._by,
-                on_report=self._on_report,
-                report_seconds=self._report_seconds,
-                is_stopped=self._is_stopped,
-                clock=self._clock,
-                tables=exact_tables(search.game, config),
-            ).run(task, started=started)
+            if self._deepening is None:
+                self._deepening = DeepeningDriver(
+                    search.game,
+                    self._state,
+                    self._evaluator,
+                    memory_mib=min(config.memory_mib, MOST_TABLE_MIB),
+                    by=self._by,
+                    on_report=self._on_report,
+                    report_seconds=self._report_seconds,
+                    is_stopped=self._is_stopped,
+                    clock=self._clock,
+                    tables=exact_tables(search.game, config),
+                )
+            return self._deepening.run(task, started=started)
         self._task, self._started, self._stop_reason = task, self._clock() if started is None else started, ""
         self._reported, self._num_leaves, self._num_collisions = self._started, 0, search.num_collisions
         self._leaves_before, self._proof_nodes, self._proof_seconds = search.num_leaves, 0, 0.0

@@ -17,6 +17,7 @@ from zerosum.games.board_text import board_text, side_to_move
 from zerosum.games.playthrough import Playthrough
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.games.rules import peoples_notation
+from zerosum.games.short_names import short_name
 from zerosum.play.analysis import Analysis
 from zerosum.play.game_file import save_game, suffixes
 from zerosum.play.go_ending import final_score, passes_instead
@@ -119,9 +120,7 @@ class _Table:
     def play(self) -> None:
         """Play games until the human quits."""
         whom = "both sides" if self._humans == BOTH else "second" if 1 in self._humans else "first"
-        self._write(
-            f"{self._game.spec.full_name} against {self._player.name}. You move {whom}. Type a move, or 'help'."
-        )
+        self._write(f"{short_name(self._game)} against {self._player.name}. You move {whom}. Type a move, or 'help'.")
         self._show()
         while not self._has_quit:
             if self._so_far.outcome is not None:
@@ -354,7 +353,7 @@ class _Table:
         """Play at a rating from now on. Raises SettingsError if it is not among the measured ones."""
         if self.levels is None:
             raise SettingsError(
-                f"no rating of {self._player.own_name}'s skills at {self._game.spec.full_name} is known:"
+                f"no rating of {self._player.own_name}'s skills at {short_name(self._game)} is known:"
                 " `zerosum levels` measures them."
             )
         self._skill = self.levels.require(elo)

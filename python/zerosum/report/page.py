@@ -12,6 +12,7 @@ from zerosum.base.errors import DataError, ZerosumError, printable
 from zerosum.base.files import replace_durably
 from zerosum.contest.turning_points import LASTING_PLIES
 from zerosum.games import Rules, make
+from zerosum.games.short_names import short_name
 from zerosum.play.search_tree import SearchStage
 from zerosum.replay.records import GameRecord
 from zerosum.report import drawings
@@ -200,7 +201,7 @@ class Page:
         """The checkpoints of runs of a game among other players; `game` is None if its rules could not be loaded."""
         if game is None:
             return
-        found = self._try(functools.partial(among_others, runs, game), f"the ladder of {game.spec.full_name}")
+        found = self._try(functools.partial(among_others, runs, game), f"the ladder of {short_name(game)}")
         if found is None:
             return
         yield from _figure(among_others_picture(found))

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from zerosum.analysis.query_fields import Fields
 from zerosum.games import Rules, start_state
+from zerosum.games.short_names import short_name
 from zerosum.play.player import Player
 from zerosum.replay.records import GameRecord
 from zerosum.report.blind_spots import BlindSpots, probe_blind_spots, records_of
 from zerosum.run.config import load_config
 from zerosum.web.boards import draw_board
-from zerosum.web.names import short_name
 
 if TYPE_CHECKING:
     from zerosum.web.visit import Visit

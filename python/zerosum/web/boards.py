@@ -17,10 +17,27 @@ from zerosum._core import Picture
 from zerosum.games import Rules, State
 from zerosum.games.board_in_text import board_picture
 from zerosum.games.picture import Geometry, drawn_captions, picture_svg, piece_svg, stone_names, text_svg
+from zerosum.games.short_names import short_name
 from zerosum.web.decisive_cells import king_in_check, winning_cells
-from zerosum.web.names import short_name
 
 MEN = dict(zip("♔♕♖♗♘♙♚♛♜♝♞♟", 2 * ("king", "queen", "rook", "bishop", "knight", "pawn"), strict=True))
+MEN_OF_HANDS = {
+    "玉": "king",
+    "飛": "rook",
+    "角": "bishop",
+    "金": "gold",
+    "銀": "silver",
+    "桂": "knight",
+    "香": "lance",
+    "歩": "pawn",
+    "龍": "dragon",
+    "馬": "horse",
+    "全": "promoted silver",
+    "圭": "promoted knight",
+    "杏": "promoted lance",
+    "と": "promoted pawn",
+}
+"""Men of the games whose first player is Black."""
 
 
 @dataclass(frozen=True)
@@ -229,6 +246,8 @@ def _piece_name(piece: tuple[int, str, str] | None, stones: tuple[str, str] = ("
         return f"{stones[owner]} stone"
     if glyph in MEN:
         return f"{('white', 'black')[owner]} {MEN[glyph]}"
+    if glyph in MEN_OF_HANDS:
+        return f"{('black', 'white')[owner]} {MEN_OF_HANDS[glyph]}"
     return f"{('first', 'second')[owner]} {text}"
 
 
@@ -248,13 +267,15 @@ def _hands(captions: Sequence[str]) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def _draw_hands(game: Rules, hands: list[dict[str, Any]], *, western: bool, flipped: bool) -> None:
-    """Add to each piece in hand its drawing, as it is on the board."""
+    """Add to each piece in hand its drawing, as it is on the board, and its name."""
     if any(hand["pieces"] for hand in hands):
         glyphs = _glyphs(game)
         for hand in hands:
             for piece in hand["pieces"]:
                 sign, owner = piece[0], hand["player"]
-                piece.append(_piece_in_hand(owner, sign, glyphs.get(sign, sign), western, flipped))
+                glyph = glyphs.get(sign, sign)
+                piece.append(_piece_in_hand(owner, sign, glyph, western, flipped))
+                piece.append(MEN_OF_HANDS.get(glyph, sign))
 
 
 @functools.lru_cache(maxsize=256)

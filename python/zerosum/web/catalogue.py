@@ -11,11 +11,11 @@ from zerosum.base.errors import GameError
 from zerosum.games import Rules, state_after
 from zerosum.games.catalogue import plane_table
 from zerosum.games.rules import names_planes, with_options
+from zerosum.games.short_names import short_name
 from zerosum.notation.legality import options_of
 from zerosum.play.fit import fits
 from zerosum.web.boards import draw_board
 from zerosum.web.library import Library
-from zerosum.web.names import short_name
 
 CONTROLS = {"komi": "Komi", "handicap": "Handicap stones"}
 """Options that people set before a game, by their names on pages."""

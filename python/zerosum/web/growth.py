@@ -18,12 +18,12 @@ from zerosum._core import dirichlet_noise, round_prior
 from zerosum.analysis.explanation import PathStep, step_of
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import State
+from zerosum.games.short_names import short_name
 from zerosum.play.analysis import win_rate
 from zerosum.play.player import Player
 from zerosum.search.config import natural_noise_alpha
 from zerosum.search.textbook import Node, back_up, evaluate, expand, node_of, q, select, u
 from zerosum.web.boards import draw_board, move_cells, page_notation
-from zerosum.web.names import short_name
 
 MOST_SIMULATIONS = 20_000
 MOMENTS = (100, 1_000, 10_000)

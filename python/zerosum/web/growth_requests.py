@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zerosum.analysis.query_fields import Fields
 from zerosum.base.errors import SettingsError
 from zerosum.games import parse_action, start_state
+from zerosum.games.short_names import short_name
 from zerosum.web.boards import draw_board, page_notation, place_moves
 from zerosum.web.growth import MOST_SIMULATIONS, Growth, Settings
-from zerosum.web.names import short_name
 
 if TYPE_CHECKING:
     from zerosum.web.visit import Visit

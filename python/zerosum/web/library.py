@@ -42,6 +42,7 @@ from zerosum.play.player import Player, load_player, network_name
 from zerosum.play.runs import BUNDLED
 from zerosum.play.skill import Levels, levels_of
 from zerosum.web.limits import Limits
+from zerosum.web.strengths import measured_strength, peoples_rating
 
 MOST_DEPTH = 6
 """Largest depth of `alphabeta`, whose search cannot be stopped."""
@@ -156,7 +157,7 @@ class Library:
     # ---- players
 
     def opponents(self, game: Rules) -> list[dict[str, Any]]:
-        """Players of a game for the page: name, kind, and a network's step.
+        """Players of a game for the page: name, kind, and a network's step, measured strength and rank of people.
 
         The kind says what a number after the name means: simulations (`network`, `search`), positions of an alpha-beta
         search (`small network`), plies (`depth`), or nothing (`random`).
@@ -166,6 +167,8 @@ class Library:
                 "name": one.label,
                 "kind": "small network" if one.info.network.kind == "updatable" else "network",
                 "step": one.info.step,
+                "measured": measured_strength(one.path),
+                "people": peoples_rating(one.path),
             }
             for one in self.networks()
             if fits(one.info, game)
@@ -236,6 +239,19 @@ class Library:
             return None
         path = self._network(name, game).path
         return levels_of(game, path, network_name(read_info(path)))
+
+    def require_people(self, word: str, game: Rules) -> None:
+        """Refuse a player whose moves are not those of people.
+
+        Raises:
+            SettingsError, DataError: as `player`; or the player has not learned from people.
+        """
+        name, _ = _split(word)
+        if name in (ROLLOUTS, RANDOM.name, ALPHA_BETA) or peoples_rating(self._network(name, game).path) is None:
+            raise SettingsError(
+                f"{name} has not learned from people of a rank: give it simulations or seconds, or name a network of"
+                " Maia, such as maia-1500.pb.gz."
+            )
 
     def _network(self, label: str, game: Rules) -> Network:
         """The network of a game with a label.

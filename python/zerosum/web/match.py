@@ -16,8 +16,8 @@ from zerosum.base.errors import SettingsError
 from zerosum.contest.elo import elo_of_points
 from zerosum.games import Rules
 from zerosum.games.random_play import random_opening
+from zerosum.games.short_names import short_name
 from zerosum.web.boards import draw_board
-from zerosum.web.names import short_name
 from zerosum.web.table import Table
 
 MOST_GAMES = 200

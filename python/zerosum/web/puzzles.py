@@ -1,9 +1,12 @@
 """Puzzles from one's own games: the mistakes of a review are positions to solve.
 
-    {"do": "study.puzzles"}                            ->  {"puzzles": [{"ply": 14, "player": 1, "mark": "??", …}]}
-    {"do": "study.solve", "ply": 14, "action": 1203}   ->  {"right": true, "loss": 0.0, "best": ["Qf3", …], …}
+    {"do": "study.puzzles"}  ->  {"puzzles": [{"ply": 14, "player": 1, "mark": "??", "best": ["Qf3", …], …}]}
+    {"do": "study.solve", "action": 1203, "played": 88, "best": 1203, "rate": 0.61, "loss": 0.2}
+                             ->  {"right": true, "loss": 0.0, "isBest": true, …}
 
-A move solves a position if it is the review's best one, or loses less than an inaccuracy by a search of its own.
+The page keeps the puzzles of all reviewed games, so a puzzle has all that its solution needs: it is solved in the open
+position, whether the program still knows the review or not. A move solves a puzzle if it is the review's best one, or
+loses less than an inaccuracy by a search of its own.
 """
 
 from __future__ import annotations
@@ -12,9 +15,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from zerosum.analysis.query_fields import Fields, QueryError
-from zerosum.analysis.review import Review
-from zerosum.base.errors import GameError, SettingsError
+from zerosum.analysis.review import Review, Thresholds
+from zerosum.base.errors import DataError, GameError, SettingsError
+from zerosum.games import Rules
 from zerosum.play.analysis import win_rate
+from zerosum.play.player import Player
 from zerosum.web.boards import move_cells, page_notation
 
 if TYPE_CHECKING:
@@ -26,104 +31,93 @@ MISTAKES = ("?", "??")
 SIMULATIONS = 400
 """Simulations of the search of a move that the review has not seen."""
 LINE_PLIES = 8
+MOST_ACTION = 1 << 16
 
 
 def puzzles(review: Review) -> list[dict[str, Any]]:
-    """The positions before a player's mistakes, in the order of the game."""
-    notation = page_notation(review.game)
-    return [
-        {
-            "ply": ply,
-            "player": move.player,
-            "mark": move.mark,
-            "played": review.game.action_text(before.state, move.action, notation),
-        }
-        for ply, (move, before, _) in enumerate(review.steps)
-        if move.mark in MISTAKES and before.report is not None
-    ]
+    """The positions before a player's mistakes, in the order of the game: win rates are those of the mover."""
+    game, notation = review.game, page_notation(review.game)
+    found = []
+    for ply, (move, before, _) in enumerate(review.steps):
+        if move.mark in MISTAKES and before.report is not None:
+            best = before.report.lines[0]
+            puzzle = {
+                "ply": ply,
+                "player": move.player,
+                "mark": move.mark,
+                "text": game.action_text(before.state, move.action, notation),
+                "played": move.action,
+                "loss": round(move.loss, 4),
+                "rate": round(before.win_rate if move.player == 0 else 1 - before.win_rate, 4),
+                "best": best.actions[0],
+                "line": list(best.texts(notation)[:LINE_PLIES]),
+                "cells": move_cells(game, before.state, best.actions[0]),
+            }
+            found.append(puzzle)
+    return found
 
 
 async def study_puzzles(visit: Visit, fields: Fields) -> dict[str, Any]:
     """The puzzles of the open game."""
-    study = _reviewed(visit)
-    assert study.review is not None
+    study = _open(visit)
+    if study.review is None:
+        raise SettingsError("the game is not reviewed yet: review it in Analyse, then its mistakes can be solved.")
     return {"puzzles": puzzles(study.review), "by": study.review.by}
 
 
 async def study_solve(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """Whether a move solves the position before a mistake, and the best line."""
-    study = _reviewed(visit)
-    review, game = study.review, study.game
-    assert review is not None
-    ply, action = fields.integer("ply", 0, len(review.moves) - 1), fields.integer("action", 0, 1 << 16)
-    if ply is None or action is None:
-        raise QueryError("ply" if ply is None else "action", "Must be an integer")
-    move, before, _ = review.steps[ply]
-    if before.report is None:
-        raise SettingsError(f"the position before move {ply + 1} was not searched: choose one of the puzzles.")
-    if action not in game.legal_actions(before.state):
+    """Whether a move solves the puzzle of the open position."""
+    study = _open(visit)
+    game, state = study.game, study.state
+    action, played, best = (_action(fields, name) for name in ("action", "played", "best"))
+    rate, loss = fields.number("rate", 0, 1), fields.number("loss", 0, 1)
+    if rate is None or loss is None:
+        raise QueryError("rate" if rate is None else "loss", "Must be a number")
+    if action not in game.legal_actions(state):
         raise GameError(f"action {action} is not legal here.")
-    best, loss = before.report.lines[0], 0.0
-    if action == move.action:
-        loss = move.loss
-    elif action != best.actions[0]:
-        loss = await _loss(visit, study, ply, action, fields.text("vs"))
+    if action != played:
+        loss = 0.0 if action == best else await _loss(visit, study, action, rate, fields.text("vs"))
     return {
-        "right": action != move.action and loss < review.thresholds.inaccuracy,
-        "isBest": action == best.actions[0],
-        "isPlayed": action == move.action,
+        "right": action != played and loss < Thresholds().inaccuracy,
+        "isBest": action == best,
+        "isPlayed": action == played,
         "loss": round(loss, 4),
-        "text": game.action_text(before.state, action, page_notation(game)),
-        **_best(study, ply),
+        "text": game.action_text(state, action, page_notation(game)),
     }
 
 
-async def study_answer(visit: Visit, fields: Fields) -> dict[str, Any]:
-    """The best line of the position before a mistake, for who gives up."""
-    study = _reviewed(visit)
-    assert study.review is not None
-    ply = fields.integer("ply", 0, len(study.review.moves) - 1)
-    if ply is None:
-        raise QueryError("ply", "Must be an integer")
-    if study.review.positions[ply].report is None:
-        raise SettingsError(f"the position before move {ply + 1} was not searched: choose one of the puzzles.")
-    return _best(study, ply)
-
-
-def _best(study: Study, ply: int) -> dict[str, Any]:
-    """The best line of a reviewed position and the cells of its first move."""
-    assert study.review is not None
-    before, game = study.review.positions[ply], study.game
-    assert before.report is not None
-    best = before.report.lines[0]
-    return {
-        "best": list(best.texts(page_notation(game))[:LINE_PLIES]),
-        "cells": move_cells(game, before.state, best.actions[0]),
-    }
-
-
-async def _loss(visit: Visit, study: Study, ply: int, action: int, word: str) -> float:
-    """The mover's loss of win rate by a move that the review has not seen, in [0, 1]."""
-    assert study.review is not None
-    before = study.review.positions[ply]
-    game, mover = study.game, study.game.player(before.state)
-    after = game.play(before.state, action)
+async def _loss(visit: Visit, study: Study, action: int, rate: float, word: str) -> float:
+    """The mover's loss of win rate by a move that the review has not seen, in [0, 1], from a win rate before it."""
+    game, state = study.game, study.state
+    after = game.play(state, action)
     outcome = game.outcome(after)
     if outcome is None:
-        player = await asyncio.to_thread(visit.house.library.analyst, word, game)
+        player = await asyncio.to_thread(_judge, visit, word, game)
         simulations = min(player.visits_for(SIMULATIONS), visit.house.limits.simulations)
         found = await visit.house.searches.search(player, after, simulations=simulations)
         outcome = found.value if found.player == 0 else -found.value
-    rate_before, rate_after = before.win_rate, win_rate(outcome)
-    return max(0.0, (rate_before - rate_after) * (1 if mover == 0 else -1))
+    left = win_rate(outcome if game.player(state) == 0 else -outcome)
+    return max(0.0, rate - left)
 
 
-def _reviewed(visit: Visit) -> Study:
+def _judge(visit: Visit, word: str, game: Rules) -> Player:
+    """The player that has reviewed the game, or the usual one if it is no longer here."""
+    try:
+        return visit.house.library.analyst(word, game)
+    except (SettingsError, DataError):
+        return visit.house.library.analyst("", game)
+
+
+def _open(visit: Visit) -> Study:
     if visit.study is None:
         raise SettingsError("no game is open: open one first.")
-    if visit.study.review is None:
-        raise SettingsError("the game is not reviewed yet: review it in Analyse, then its mistakes can be solved.")
     return visit.study
 
 
-HANDLERS = {"study.puzzles": study_puzzles, "study.solve": study_solve, "study.answer": study_answer}
+def _action(fields: Fields, name: str) -> int:
+    if (action := fields.integer(name, 0, MOST_ACTION)) is None:
+        raise QueryError(name, "Must be an integer")
+    return action
+
+
+HANDLERS = {"study.puzzles": study_puzzles, "study.solve": study_solve}

@@ -24,6 +24,7 @@ from zerosum.base.files import read_bytes, require_own_files
 from zerosum.contest.elo import Rating
 from zerosum.games import Rules, make
 from zerosum.games.playthrough import Playthrough
+from zerosum.games.short_names import short_name
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.play.analysis import win_rate
 from zerosum.replay.journal import parse_journal
@@ -38,7 +39,6 @@ from zerosum.run.mistakes import Mistakes, mean_rate
 from zerosum.run.run_directory import is_held
 from zerosum.run.strength import Strength, player_name
 from zerosum.web.boards import draw_board, move_cells, page_notation
-from zerosum.web.names import short_name
 
 MOST_POINTS = 300
 MOST_GAMES = 40

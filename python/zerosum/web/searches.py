@@ -25,6 +25,8 @@ from zerosum.search import SearchConfig, new_search
 from zerosum.web.limits import Limits
 
 SLICE_SECONDS = 0.2
+LONGEST_SLICE = 4
+"""How many times as long a turn of an alpha-beta search may become: each begins by catching up with the one before."""
 NICENESS = 5
 """Steps by which searches have a lower priority than answers to clicks."""
 
@@ -87,14 +89,17 @@ class Searches:
             search = new_search(player.game, config)
             search.reset(0, state)
             driver = SearchDriver(search, player.evaluator, config, by=player.own_name)
-            spent = 0.0
+            spent, turn_s, depth = 0.0, SLICE_SECONDS, 0
             while True:
-                slice_s = min(SLICE_SECONDS, max(most_seconds - spent, 0.01))
+                slice_s = min(turn_s, max(most_seconds - spent, 0.01))
                 task = Task(num_visits=total, seconds=slice_s, num_lines=num_lines)
                 started = time.monotonic()
                 found = await self.call(lambda task=task: driver.run(task))  # type: ignore[misc]
                 spent += min(time.monotonic() - started, found.seconds)
                 found = replace(found, seconds=spent)
+                if found.depth and found.depth == depth:
+                    turn_s = min(2 * turn_s, LONGEST_SLICE * SLICE_SECONDS)
+                depth = found.depth
                 if found.stop_reason != "time" or spent >= most_seconds - 0.005:
                     return found
                 on_report(found)

@@ -19,12 +19,14 @@ from dataclasses import replace
 from typing import Any
 
 from zerosum.analysis.analyst import Analyst
-from zerosum.analysis.review import Review, review
+from zerosum.analysis.go_score import points_lost
+from zerosum.analysis.review import Review, ReviewedMove, review
 from zerosum.analysis.review_record import annotated
 from zerosum.analysis.review_text import review_numbers
 from zerosum.base.errors import DataError, GameError, SettingsError, shown
 from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.playthrough import Playthrough
+from zerosum.games.short_names import short_name
 from zerosum.notation.game_files import GAMES, game_text, read_raw_games
 from zerosum.notation.legality import check_record
 from zerosum.notation.own_files import split_line
@@ -36,7 +38,6 @@ from zerosum.web.analyses import has_owners, point
 from zerosum.web.boards import choices, draw_board, move_cells, page_notation, place_moves
 from zerosum.web.library import Library
 from zerosum.web.move_tree import MoveTree, Node
-from zerosum.web.names import short_name
 from zerosum.web.placed import Line, places_stones
 from zerosum.web.table import side_names
 
@@ -285,7 +286,7 @@ class Study:
                 {
                     "mark": move.mark,
                     "loss": round(move.loss, 4),
-                    "points": self._points_lost(number, move.player),
+                    "points": self._points_lost(number, move),
                     "better": list(best.texts(page_notation(self.game))[:8]) if best is not None else [],
                     "cells": move_cells(self.game, before.state, best.actions[0]) if best is not None else [],
                 }
@@ -298,14 +299,11 @@ class Study:
             "players": [{**found.num_marks(player), "loss": found.mean_loss(player)} for player in (0, 1)],
         }
 
-    def _points_lost(self, number: int, player: int) -> float | None:
+    def _points_lost(self, number: int, move: ReviewedMove) -> float | None:
         """The points that a move of the review lost, 0 for the best one; None where the score is not known."""
-        before, after = self.leads[number : number + 2] if len(self.leads) > number + 1 else (None, None)
-        if before is None or after is None:
+        if len(self.leads) < number + 2:
             return None
-        assert self.review is not None
-        is_best = self.review.moves[number].loss == 0
-        return 0.0 if is_best else round(max(0.0, (before - after) * (1 if player == 0 else -1)), 1)
+        return points_lost(*self.leads[number : number + 2], player=move.player, is_best=move.loss == 0)
 
     def export(self, format: str) -> str:
         """The record with the review, in a file's format or as JSON.
@@ -317,7 +315,7 @@ class Study:
             raise SettingsError("the game is not reviewed yet: review it first.")
         if format == "json":
             return json.dumps(review_numbers(self.review), ensure_ascii=False) + "\n"
-        return game_text(annotated(self.review, format=format), format=format)
+        return game_text(annotated(self.review, format=format, leads=self.leads), format=format)
 
     def reviewed(self, analyst: Analyst, task: Task, on_position: Callable[[int, int], None]) -> Review:
         """Have each position searched, which takes a while. Errors of `on_position` are raised."""

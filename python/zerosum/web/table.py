@@ -20,12 +20,12 @@ from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.board_in_text import board_picture
 from zerosum.games.picture import stone_names
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
+from zerosum.games.short_names import short_name
 from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.own_files import line_text
 from zerosum.notation.record import Move, Record
 from zerosum.play.go_ending import FinalScore, final_score
 from zerosum.web.boards import choices, draw_board, faces_players, move_cells, page_notation, place_moves
-from zerosum.web.names import short_name
 from zerosum.web.placed import Line, places_stones, taken_json
 
 SIDES = ("first", "second")

@@ -23,17 +23,17 @@ from zerosum._core import uniform
 from zerosum.analysis.query_fields import Fields, QueryError
 from zerosum.base.errors import GameError, SettingsError, ZerosumError, printable
 from zerosum.games import Rules
+from zerosum.games.short_names import short_name
 from zerosum.play.contestant import AlphaBeta, RandomPlay
 from zerosum.play.player import Player
 from zerosum.play.skill import MOST_SKILL, drawn_action, positions_of, simulations_of, skilled_search, temperature_of
-from zerosum.web import catalogue, teaching
+from zerosum.web import catalogue, strengths, teaching
 from zerosum.web.analyses import analysis_json
 from zerosum.web.growth import Growth
 from zerosum.web.lesson import Lesson
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.match import Match
-from zerosum.web.names import short_name
 from zerosum.web.reviews import Reviews
 from zerosum.web.searches import Searches
 from zerosum.web.study import Study
@@ -162,10 +162,13 @@ class Visit:
         rating = fields.number("rating", -1000, 5000)
         word = fields.text("vs") or self.house.library.usual_opponent(game)
         second = fields.text("vs2") if not people else ""
+        is_like_people = fields.flag("people") and len(people) < 2
         if len(people) < 2:  # load a network now instead of at the first move
             await asyncio.to_thread(self.house.library.player, word, game)
             if rating is not None:
                 await asyncio.to_thread(_skill_for, self.house.library, word, game, rating)
+            if is_like_people:
+                await asyncio.to_thread(self.house.library.require_people, word, game)
         if second:
             await asyncio.to_thread(self.house.library.player, second, game)
         left = fields.get("left", [])
@@ -193,7 +196,7 @@ class Visit:
         self.table, self._teaches, self.kept = table, teaches, 0
         self._strength = {
             name: value for name, value in (("seconds", seconds), ("rating", rating)) if value is not None
-        }
+        } | ({"people": True} if is_like_people else {})
         self._shown = {
             "flipped": people == {1},
             "western": fields.flag("western"),
@@ -326,7 +329,7 @@ class Visit:
     async def chosen_move(
         self, table: Table, strength: Mapping[str, float] = MappingProxyType({})
     ) -> tuple[int, dict[str, Any] | None]:
-        """The computer's move and its analysis, with `seconds` a move or a `rating` if they are given."""
+        """The computer's move and its analysis, with `seconds` a move, a `rating`, or moves of `people` if given."""
         house, game, state = self.house, table.game, table.state
         player = await asyncio.to_thread(house.library.player, table.computers[table.mover], game)
         draw_ = uniform(house.seed, id(table) % (1 << 31), len(table.actions), "web")
@@ -347,6 +350,9 @@ class Visit:
                 simulations, seconds, temperature = number_of(skill), None, temperature_of(skill)
                 config = skilled_search(player.config)
                 player = player.judged_by(player.evaluator, config.proving(proof_nodes=config.proof_nodes))
+        if strength.get("people"):
+            player = player.judged_by(player.evaluator, strengths.like_people(skilled_search(player.config)))
+            simulations, seconds, temperature = 1, None, 1.0
         if table.clock is not None:
             left = table.seconds_to_flag() or 0.1
             seconds = min(seconds or house.limits.seconds, max(left / 25, 0.05))

@@ -12,6 +12,7 @@ from zerosum.arena.ladder.rungs import Rung, known_scores, rungs_of
 from zerosum.base.errors import SettingsError, nearest
 from zerosum.base.settings import num_cores
 from zerosum.games import Rules, make
+from zerosum.games.short_names import short_name
 from zerosum.play.contestant import RANDOM, Contestant, ProgramContestant, SearchContestant
 from zerosum.play.engines.engine import PROTOCOLS, EngineCommand
 from zerosum.play.entries import Entry, enter
@@ -126,7 +127,7 @@ def _chosen(rungs: list[Rung], names: Sequence[str], game: Rules) -> list[Rung]:
     known = [rung.name for rung in rungs]
     for name in names:
         if name not in known:
-            raise SettingsError(f"No opponent {name!r} on the ladder of {game.spec.full_name}{nearest(name, known)}.")
+            raise SettingsError(f"No opponent {name!r} on the ladder of {short_name(game)}{nearest(name, known)}.")
     return [rung for rung in rungs if not names or rung.name in (RANDOM.name, *names)]
 
 

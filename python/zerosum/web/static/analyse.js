@@ -5,6 +5,7 @@ import {Board, otherMoves} from "./board.js";
 import {course} from "./chart.js";
 import {choice, download, h, toast} from "./dom.js";
 import {arrowsOf, evaluation, EvaluationBar, leadWords, lineRows, sideName} from "./engine_lines.js";
+import {keepReview, reviewedGames} from "./mistakes.js";
 import {moveTree} from "./moves.js";
 import {opener} from "./opener.js";
 import {REVIEWS, SEARCHES} from "./players.js";
@@ -259,14 +260,28 @@ export function show(main, fields) {
     if (!secondLines.contains(document.activeElement)) secondLines.replaceChildren(...lineRows(view, second, tryMove));
   }
 
-  /** A link to the mistakes of the review as positions to solve. */
+  /** Links to the mistakes of the review, and of all games that were reviewed here, as positions to solve. */
   function puzzles() {
     const number = (review?.moves ?? []).filter((move) => move.mark && move.mark !== "?!").length;
-    if (!number) return "";
-    const query = new URLSearchParams({game: view.game, moves: view.ownMoves, vs: analyst});
-    if (view.start) query.set("start", view.start);
-    const words = `Solve ${number === 1 ? "the mistake" : `the ${number} mistakes`}`;
-    return h("p", {}, h("a", {className: "button", href: `#/puzzles?${query}`}, words));
+    const all = reviewedGames().reduce((sum, one) => sum + one.puzzles.length, 0), links = [];
+    if (number) {
+      const query = new URLSearchParams({game: view.game, moves: view.ownMoves, vs: analyst});
+      if (view.start) query.set("start", view.start);
+      const words = `Solve ${number === 1 ? "the mistake" : `the ${number} mistakes`}`;
+      links.push(h("a", {className: "button", href: `#/puzzles?${query}`}, words), " ");
+    }
+    if (all > number) links.push(h("a", {href: "#/puzzles"}, `All ${all} mistakes of your reviewed games`));
+    return links.length ? h("p", {}, links) : "";
+  }
+
+  /** This browser keeps the mistakes of the review. */
+  async function keepMistakes() {
+    const {game, start, ownMoves: moves, players} = view;
+    try {
+      const found = await ask("study.puzzles"), title = players ? players.join(" – ") : `${view.history.length} moves`;
+      keepReview(
+        {game, start, moves, vs: analyst, title, day: new Date().toISOString().slice(0, 10), puzzles: found.puzzles});
+    } catch (error) { toast(error.message); }
   }
 
   /** The bar beside the board: by the search, or by the review. */
@@ -365,10 +380,11 @@ export function show(main, fields) {
     if (newest.length) points[done - 1] = newest[0];
     graph.replaceChildren(course(points, [], view.ply, (ply) => act("study.goto", {ply})));
   });
-  on("reviewed", (event) => {
+  on("reviewed", async (event) => {
     review = event;
     points = event.points;
     progress.hidden = true;
+    await keepMistakes();
     render(view);
   });
   on("trouble", ({says: said}) => {

@@ -118,6 +118,10 @@ export class Board {
 
   /** The planned move, or its first half, by the cell that was chosen. */
   #plan(place) {
+    if (place === null || typeof place === "string") {  // a piece in hand, or none any more
+      this.planned = null;
+      return this.#take(place);
+    }
     if (this.chosen !== null && this.chosen !== place) {
       this.planned = {source: this.chosen, target: place};
       return this.#take(null);
@@ -309,9 +313,12 @@ export class Board {
           this.moves.some((move) => move.source === null && move.targets.length > 1 && move.targets.includes(cell)));
       group.classList.toggle("occupied", Boolean(this.board.cells[cell][3]));
     });
+    const isPlanning = this.mayPlan && !this.moves.length, owner = String(isPlanning ? 1 - this.mover : this.mover);
     for (const button of this.whole.querySelectorAll(".hand button")) {
-      button.setAttribute(
-        "aria-pressed", String(this.chosen === button.dataset.sign && button.dataset.player === String(this.mover)));
+      const {sign, player} = button.dataset, isOwn = player === owner;
+      button.disabled = !isOwn || !(isPlanning || this.moves.some((move) => move.source === sign));
+      button.setAttribute("aria-pressed", String(isOwn && this.chosen === sign));
+      button.classList.toggle("planned", isOwn && this.planned?.source === sign);
     }
   }
 
@@ -322,18 +329,18 @@ export class Board {
       const hand = hands.find((one) => one.player === player);
       place.hidden = !hand;
       place.replaceChildren(
-        h("span", {className: "hand-name"}, hand?.name ?? ""), ...(hand?.pieces ?? []).map(([sign, number, svg]) => {
-          const isMine = this.mover === player && this.moves.some((move) => move.source === sign);
+        h("span", {className: "hand-name"}, hand?.name ?? ""),
+        ...(hand?.pieces ?? []).map(([sign, number, svg, name]) => {
           const picture = drawing(svg);
           picture.setAttribute("aria-hidden", "true");
           return h(
             "button", {
               type: "button",
-              disabled: !isMine,
+              disabled: true,  // until it may be dropped
               "data-sign": sign,
               "data-player": String(player),
-              title: sign,
-              "aria-label": `${number} ${sign} in hand`,
+              title: name,
+              "aria-label": `${number} ${name} in hand`,
               onclick: () => this.choose(this.chosen === sign ? null : sign)
             },
             picture, number > 1 ? h("b", {className: "number"}, String(number)) : null);

@@ -139,6 +139,7 @@ export function show(main, fields) {
       marked: view.link.marked?.join(","),
       seconds: view.strength.seconds,
       rating: view.strength.rating,
+      people: view.strength.people,
       western: view.board.western || "",
       teach: view.teach || "",
       flipped: !view.board.turns || view.board.flipped === (view.link.side === "1") ? "" : view.board.flipped
@@ -334,7 +335,8 @@ export function show(main, fields) {
     const known =
       view ? Object.fromEntries(new URLSearchParams(location.hash.split("?")[1])) : Object.fromEntries(fields);
     if (known.game) {
-      const message = {...known, western: known.western === "true", teach: known.teach === "true"};
+      const message =
+        {...known, western: known.western === "true", teach: known.teach === "true", people: known.people === "true"};
       if (message.flipped !== undefined) message.flipped = message.flipped === "true";
       for (const name of ["seconds", "rating", "resigned"])
         if (message[name] !== undefined) message[name] = Number(message[name]);

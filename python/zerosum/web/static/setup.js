@@ -24,6 +24,7 @@ function wishes(game, values) {
   if (found.number) found.strength = found.number;
   if (found.seconds) found.strength = `${found.seconds}s`;
   if (found.rating) found.strength = "rating";
+  if (found.people) found.strength = "people";
   found.second = "";
   return found;
 }
@@ -50,7 +51,9 @@ export async function openSetup(dialog, {games, game, values, begin}) {
     h("input", {type: "number", value: wanted.rating ?? 800, "aria-label": "Rating", min: -500, max: 4000, step: 50});
   const teach = h("input", {type: "checkbox", checked: Boolean(wanted.teach)});
   const teachPlace = h("label", {className: "check"}, teach, " Tell me of bad moves, I may take them back");
-  const kindOf = (who) => opponents.find((one) => one.name === who)?.kind;
+  const strong = h("p", {className: "dim strong"});
+  const named = (who) => opponents.find((one) => one.name === who);
+  const kindOf = (who) => named(who)?.kind;
 
   const options = line("Game with options", {value: wanted.game, onchange: () => choose(options.value.trim())});
 
@@ -109,11 +112,15 @@ export async function openSetup(dialog, {games, game, values, begin}) {
   function drawOpponent() {
     places.opponent.replaceChildren(choice("Opponent", names(opponents), wanted.name, (value) => {
       wanted.name = value;
+      if (named(value).people) wanted.strength = "people";
       drawOpponent();
     }));
-    const kind = kindOf(wanted.name);
+    const kind = kindOf(wanted.name), {people, measured} = named(wanted.name);
     const times = TIMES.filter(([value]) => value !== "rating" || ratings[wanted.name]);
-    const known = kind === "depth" ? NUMBERS.depth : [...NUMBERS[kind], ...times];
+    const like = people ? [["people", `like people rated ${people} on lichess`]] : [];
+    const known = kind === "depth" ? NUMBERS.depth : [...like, ...NUMBERS[kind], ...times];
+    strong.textContent = measured ? `Measured against programs, not against people: ${measured}.` : "";
+    strong.hidden = !measured;
     if (!known.some(([value]) => value === wanted.strength)) wanted.strength = USUAL[kind];
     places.strength.replaceChildren();
     if (kind === "random") return;
@@ -122,7 +129,7 @@ export async function openSetup(dialog, {games, game, values, begin}) {
       drawOpponent();
     }));
     const range = ratings[wanted.name] ? ` (${ratings[wanted.name].join(" to ")})` : "";
-    if (wanted.strength === "rating") places.strength.append(field(`Rating${range}`, rating));
+    if (wanted.strength === "rating") places.strength.append(field(`Rating above random play${range}`, rating));
   }
 
   /** A player with its strength, as the program writes it. */
@@ -143,6 +150,7 @@ export async function openSetup(dialog, {games, game, values, begin}) {
     if (wanted.side === "none" && wanted.second) found.vs2 = word(wanted.second);
     if (["network", "search"].includes(kindOf(wanted.name))) {
       if (wanted.strength === "rating") found.rating = Number(rating.value);
+      else if (wanted.strength === "people") found.people = true;
       else if (wanted.strength.endsWith("s")) found.seconds = parseFloat(wanted.strength);
     }
     return found;
@@ -154,7 +162,7 @@ export async function openSetup(dialog, {games, game, values, begin}) {
     h("h2", {}, "New game"), choice("Game", names(games), listed, (value) => choose(value)), places.controls,
     h("details", {}, h("summary", {}, "Options and start"), field("Game with options", options),
       field("Start position", start), h("label", {className: "check"}, western, " Western letters on shogi pieces")),
-    places.opponent, places.strength, places.side, secondPlace,
+    places.opponent, places.strength, strong, places.side, secondPlace,
     choice(
       "Clock", CLOCKS, wanted.clock,
       (value) => {
