@@ -12,6 +12,7 @@ from zerosum.cli.application import app
 from zerosum.cli.words import RUN_HELP, RunArgument, require_pairs_option, require_target, say, seed_option
 
 Number = TypeVar("Number", int, float)
+STUDIES = ("nim", "parts", "thinking-time", "diversity", "learned-when", "piece-values")
 Runs = Annotated[list[str], typer.Argument(help=f"One or more. {RUN_HELP}", show_default=False)]
 
 
@@ -132,7 +133,9 @@ def compare_searches(
 
 @app.command(epilog="Example: `zerosum study nim --heaps 6 --seeds 3 --out studies/nim6`")
 def study(
-    name: Annotated[str, typer.Argument(help="The study: see docs/studies.md. `nim`.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(help=f"The study: {', '.join(STUDIES)} (docs/studies.md).", show_default=False)
+    ],
     names: Annotated[
         list[str] | None,
         typer.Argument(

@@ -8,8 +8,10 @@ from typing import Any
 
 from zerosum.base.errors import SettingsError, nearest
 from zerosum.report.studies.diversity import DiversityStudy
+from zerosum.report.studies.learned_when import LearnedWhenStudy
 from zerosum.report.studies.nim import VARIANTS, NimStudy
 from zerosum.report.studies.parts import PartsStudy
+from zerosum.report.studies.piece_values import PieceValuesStudy
 from zerosum.report.studies.study import Study
 from zerosum.report.studies.thinking_time import ThinkingTimeStudy
 from zerosum.report.studies.words import StudyWords, require_no_names
@@ -41,6 +43,8 @@ STUDIES: dict[str, Listed] = {
     "parts": Listed(PartsStudy.of, frozenset({"--games", "--simulations"})),
     "thinking-time": Listed(ThinkingTimeStudy.of, frozenset({"--games", "--simulations", "--opponent"})),
     "diversity": Listed(DiversityStudy.of, frozenset({"--games", "--simulations", "--opponent"})),
+    "learned-when": Listed(LearnedWhenStudy.of, frozenset()),
+    "piece-values": Listed(PieceValuesStudy.of, frozenset({"--seeds"})),
 }
 
 
@@ -56,7 +60,6 @@ def study_of(name: str, words: StudyWords) -> Study[Any]:
         raise SettingsError(f"unknown study {name!r}{nearest(name, STUDIES)}.")
     for option in words.given:
         if option not in listed.options:
-            raise SettingsError(
-                f"the study {name} has no {option}, only {', '.join(sorted(listed.options))}: leave it out."
-            )
+            others = f", only {', '.join(sorted(listed.options))}" if listed.options else ""
+            raise SettingsError(f"the study {name} has no {option}{others}: leave it out.")
     return listed.make(words)
