@@ -191,8 +191,8 @@ class NimPosition:
 def num_steps(game: Rules, games: int) -> int:
     """Learner steps of about so many games: their positions, each learned from as often as `EQUAL` says."""
     learner = EQUAL["learner"]
-    samples = games * measure_game(game).plies * learner["samples_per_position"]
-    return max(2, round(samples / learner["batch_size"]))
+    samples: float = games * measure_game(game).plies * learner["samples_per_position"]
+    return max(2, round(samples / int(learner["batch_size"])))
 
 
 def positions(game: Rules, sizes: Sequence[int], *, seed: int, most: int = MOST_POSITIONS) -> list[NimPosition]:

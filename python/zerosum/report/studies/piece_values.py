@@ -107,8 +107,8 @@ class PieceValuesStudy:
             (_bars(customary, estimates, network, unit),),
             (
                 f"The linear evaluation begins with 0 for every piece and learns from {self.nodes:,} positions of its"
-                " own games a seed. Customary values are those of the game's count of material. The network's are fitted"
-                " to its values of positions from the run's games.",
+                " own games a seed. Customary values are those of the game's count of material. The network's are"
+                " fitted to its values of positions from the run's games.",
             ),
         )
 
@@ -183,7 +183,7 @@ def _bars(
 ) -> Picture:
     drawn, (axes,) = figure(1, width=max(6.0, 0.6 * len(customary)))
     places = range(len(customary))
-    series = (
+    series: tuple[tuple[str, Mapping[str, float], dict[str, float | None]], ...] = (
         ("customary", customary, {}),
         (LINEAR, {name: one.mean for name, one in estimates.items()}, {n: one.error for n, one in estimates.items()}),
         (NETWORK, network, {}),
