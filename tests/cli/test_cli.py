@@ -38,6 +38,7 @@ COMMANDS = (
         "plot",
         "compare",
         "compare-searches",
+        "study",
         "analyse",
         "explain",
         "web",

@@ -1,4 +1,4 @@
-"""Commands about what runs learned: `report`, `plot`, `compare`, `compare-searches`."""
+"""Commands about what runs learned: `report`, `plot`, `compare`, `compare-searches`, `study`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from zerosum.cli.application import app
 from zerosum.cli.words import RUN_HELP, RunArgument, require_pairs_option, require_target, say, seed_option
 
 Number = TypeVar("Number", int, float)
+STUDIES = ("nim", "parts", "thinking-time", "diversity", "learned-when", "piece-values")
 Runs = Annotated[list[str], typer.Argument(help=f"One or more. {RUN_HELP}", show_default=False)]
 
 
@@ -128,6 +129,62 @@ def compare_searches(
         out=out,
         write=say,
     )
+
+
+@app.command(epilog="Example: `zerosum study nim --heaps 6 --seeds 3 --out studies/nim6`")
+def study(
+    name: Annotated[
+        str, typer.Argument(help=f"The study: {', '.join(STUDIES)} (docs/studies.md).", show_default=False)
+    ],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[GAME] [RUN]", help=f"What it is about, if it takes one. {RUN_HELP}", show_default=False
+        ),
+    ] = None,
+    games: Annotated[
+        int | None, typer.Option(min=1, help="Games of each training or match.", show_default=False)
+    ] = None,
+    simulations: Annotated[
+        int | None, typer.Option("--simulations", "-n", min=1, help="Simulations per move.", show_default=False)
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Trainings of each kind.", show_default=False)] = None,
+    heaps: Annotated[int | None, typer.Option(help="Heaps of Nim, 5 by default.", show_default=False)] = None,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this variant of the trainings; may be repeated.", show_default=False),
+    ] = None,
+    opponent: Annotated[
+        str, typer.Option(metavar="PLAYER", help="The opponent, as in `match`.", show_default=False)
+    ] = "",
+    seed: Annotated[int, seed_option("openings and sampled moves")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Directory of the results and the page, `studies/NAME` by default. The same command continues a"
+            " stopped study.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Make an experiment that answers one question, with a figure and a conclusion from its data."""
+    from zerosum.report.studies.catalogue import study_of
+    from zerosum.report.studies.study import run_study
+    from zerosum.report.studies.words import StudyWords
+
+    words = StudyWords(
+        names=tuple(names or ()),
+        games=games,
+        simulations=simulations,
+        seeds=seeds,
+        heaps=heaps,
+        variants=tuple(variant or ()),
+        opponent=opponent,
+        seed=seed,
+    )
+    if not run_study(study_of(name, words), out or Path("studies") / name, write=print, say=say):
+        raise typer.Exit(130)
 
 
 def _numbers(option: str, text: str, kind: Callable[[str], Number]) -> list[Number]:

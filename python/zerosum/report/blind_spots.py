@@ -184,7 +184,7 @@ def probe_blind_spots(
         raise SettingsError(f"simulations are {list(simulations)}, expected ascending numbers from 1.")
     game = player.game
     positions, is_whole = (positions, False) if positions else _exact_positions(game)
-    favourites, priors, values = _policy(player, [position.state for position in positions])
+    favourites, priors, values = network_answers(player, [position.state for position in positions])
     critical = [number for number, position in enumerate(positions) if position.is_critical]
     right = {number for number in critical if favourites[number] in positions[number].best}
     visits = None if records is None else _visits(game, records)
@@ -326,7 +326,7 @@ def _key(game: Rules, state: State) -> str:
     return game.position_text(state) or f"{game.draw(state)} {game.player(state)}"
 
 
-def _policy(player: Player, states: Sequence[State]) -> tuple[list[int], list[float], list[float]]:
+def network_answers(player: Player, states: Sequence[State]) -> tuple[list[int], list[float], list[float]]:
     """For each position the network's favourite, its probability, and the value for the player to move."""
     favourites, priors, values = list[int](), list[float](), list[float]()
     for first in range(0, len(states), BATCH):

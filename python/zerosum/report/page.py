@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from html import escape
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,9 +16,9 @@ from zerosum.play.search_tree import SearchStage
 from zerosum.replay.records import GameRecord
 from zerosum.report import drawings
 from zerosum.report.among_others import among_others, among_others_picture
-from zerosum.report.drawings import Picture
 from zerosum.report.findings import Finding, findings
 from zerosum.report.game_statistics import GameBlock, block_of
+from zerosum.report.html import document, figure, table, text
 from zerosum.report.notable_games import sacrifice_card, sacrifices, swing_card, swings
 from zerosum.report.probes import MOST_SIMULATIONS, probe, thinking
 from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
@@ -35,32 +34,6 @@ MOST_OPENING_ROWS = 5
 
 Made = TypeVar("Made")
 
-STYLE = """
-:root { color-scheme: light dark; --ink: #22262b; --soft: #5d6570; --rule: #d9dde2; --back: #fdfdfc; --card: #f4f5f3;
-  --good: #2e7d4f; --bad: #b3412e; --warn: #97680f; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e6e8; --soft: #a3abb5; --rule: #3a4048; --back: #16191d;
-  --card: #1f2429; --good: #6cc08e; --bad: #ec8673; --warn: #dcb056; }
-  .chart { background: #f7f7f5; border-radius: 6px; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--back); margin: 0 auto;
-  max-width: 72rem; padding: 1.5rem 1.2rem 4rem; }
-h1 { font-size: 1.6rem; margin: 0 0 .2rem; } h2 { font-size: 1.2rem; margin: 2.4rem 0 .4rem; }
-h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; }
-p, ul { margin: .4rem 0; } .soft, figcaption { color: var(--soft); font-size: .9rem; }
-.finding { border-left: 4px solid var(--rule); background: var(--card); padding: .5rem .8rem; margin: .4rem 0;
-  overflow-wrap: anywhere; }
-.finding b { display: block; font-size: .75rem; letter-spacing: .04em; text-transform: uppercase; }
-.good { border-color: var(--good); } .good b { color: var(--good); }
-.collapse { border-color: var(--bad); } .collapse b { color: var(--bad); }
-.warning { border-color: var(--warn); } .warning b { color: var(--warn); }
-figure { margin: .8rem 0; } figure img { max-width: 100%; height: auto; display: block; }
-figure img.tree { max-width: none; background: #f7f7f5; border-radius: 6px; }
-table { border-collapse: collapse; font-size: .92rem; margin: .5rem 0; } .wide { overflow-x: auto; }
-th, td { text-align: left; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-.games { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 1.2rem; }
-.games img { width: 100%; } .moves { font: .8rem/1.45 ui-monospace, monospace; overflow-wrap: anywhere; }
-nav a { margin-right: 1rem; } a { color: inherit; }
-"""
 WORDS = {"collapse": "something is wrong", "warning": "watch this", "good": "it works", "note": "good to know"}
 
 
@@ -90,9 +63,9 @@ def write_page(
     drawings.figure(1)  # raises without matplotlib, before runs are read
     runs = [read_run(path) for path in paths[:MOST_RUNS]]
     page = Page(runs, has_probes=has_probes, most_simulations=most_simulations, say=say)
-    text = page.html(title or ", ".join(run.name for run in runs))
+    content = page.html(title or ", ".join(run.name for run in runs))
     try:
-        replace_durably(out, text)
+        replace_durably(out, content)
     except OSError as error:
         raise DataError(f"{out} cannot be written: {error.strerror or error}.") from error
     return page.found[0]
@@ -135,25 +108,19 @@ class Page:
 
     def html(self, title: str) -> str:
         """The whole page as HTML, with this title."""
-        body = "\n".join(self._body(title))
-        return (
-            "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
-            '<meta name=viewport content="width=device-width, initial-scale=1">\n'
-            f"<title>{_text(title)}: zerosum report</title>\n<style>{STYLE}</style>\n</head>\n"
-            f"<body>\n{body}\n</body>\n</html>\n"
-        )
+        return document(title, "\n".join(self._body(title)), kind="report")
 
     def _body(self, title: str) -> Iterator[str]:
         runs = self._runs
-        yield f"<h1>{_text(title)}</h1>"
-        yield f"<p class=soft>{_text(', '.join(self._by_game()))} · zerosum report</p>"
+        yield f"<h1>{text(title)}</h1>"
+        yield f"<p class=soft>{text(', '.join(self._by_game()))} · zerosum report</p>"
         for run, found in zip(runs, self.found, strict=True):
             if len(runs) > 1:
-                yield f"<h3>{_text(run.name)}</h3>"
+                yield f"<h3>{text(run.name)}</h3>"
             for finding in found:
-                yield f'<div class="finding {finding.kind}"><b>{WORDS[finding.kind]}</b>{_text(finding.text)}</div>'
+                yield f'<div class="finding {finding.kind}"><b>{WORDS[finding.kind]}</b>{text(finding.text)}</div>'
             for complaint in run.complaints:
-                yield f'<div class="finding warning"><b>{WORDS["warning"]}</b>{_text(complaint)}</div>'
+                yield f'<div class="finding warning"><b>{WORDS["warning"]}</b>{text(complaint)}</div>'
         by_game = self._by_game()
         for name, numbers in by_game.items():
             yield from self._of_game(f" of {name}" if len(by_game) > 1 else "", numbers)
@@ -164,8 +131,8 @@ class Page:
                 yield from self._about_network(number, run)
         yield "<h2>Settings</h2>"
         rows = [[name, *values] for name, values in all_settings(runs)]
-        table = _table(["setting", *(run.name for run in runs)], rows)
-        yield f"<details><summary>All {len(rows)} settings, as in config.toml</summary>{table}</details>"
+        shown = table(["setting", *(run.name for run in runs)], rows)
+        yield f"<details><summary>All {len(rows)} settings, as in config.toml</summary>{shown}</details>"
 
     def _by_game(self) -> dict[str, list[int]]:
         """The numbers of the runs of each game: runs of different games share no table and no axis."""
@@ -177,25 +144,25 @@ class Page:
     def _of_game(self, of: str, numbers: Sequence[int]) -> Iterator[str]:
         """The work and the curves of the runs of a game; `of` is its name for titles."""
         runs = [self._runs[number] for number in numbers]
-        yield f"<h2>Work so far{_text(of)}</h2>"
-        yield _table(*work_table(runs), numbers=True)
+        yield f"<h2>Work so far{text(of)}</h2>"
+        yield table(*work_table(runs), numbers=True)
         if len(runs) > 1:
             yield from _differences(runs)
-        yield f"<h2>Curves{_text(of)}</h2>"
+        yield f"<h2>Curves{text(of)}</h2>"
         if any(len(family) > 1 for family in families(runs)):
             words = (
                 "Runs that differ only in their seeds have one colour: each run thin, their mean, and the 95 % interval"
                 " of the mean (Student's)."
             )
             yield f"<p class=soft>{words}</p>"
-        yield from _figure(drawings.strength_picture(runs))
+        yield from figure(drawings.strength_picture(runs))
         yield from self._among_others(runs, next((game for n in numbers if (game := self._games[n]) is not None), None))
         for drawn in (
             drawings.loss_picture(runs),
             drawings.held_out_picture(runs),
             drawings.mistakes_picture(runs),
         ):
-            yield from _figure(drawn)
+            yield from figure(drawn)
 
     def _among_others(self, runs: Sequence[RunData], game: Rules | None) -> Iterator[str]:
         """The checkpoints of runs of a game among other players; `game` is None if its rules could not be loaded."""
@@ -204,44 +171,44 @@ class Page:
         found = self._try(functools.partial(among_others, runs, game), f"the ladder of {short_name(game)}")
         if found is None:
             return
-        yield from _figure(among_others_picture(found))
+        yield from figure(among_others_picture(found))
         for number, run in enumerate(found.runs):
             by = "" if len(self._runs) == 1 else f" by {run.name}"
-            yield f"<h3>When opponents were passed{_text(by)}</h3>"
+            yield f"<h3>When opponents were passed{text(by)}</h3>"
             head = ["opponent", "Elo", "passed at step", f"after {run.unit}", "after games", "shown at 95 % at step"]
-            yield _table(head, list(found.rows(number)), numbers=True)
+            yield table(head, list(found.rows(number)), numbers=True)
 
     def _tables(self) -> Iterator[str]:
         for run in self._runs:
             lines = [line for split in ("dev", "test") if (line := run.held_out.newest(split)) is not None]
             if lines:
-                yield f"<h3>Held-out games, {_text(run.name)}</h3>"
-                yield _table(
+                yield f"<h3>Held-out games, {text(run.name)}</h3>"
+                yield table(
                     ["", *(f"{line.split}, step {line.step:,}" for line in lines), f"no knowledge, {lines[-1].split}"],
                     [[name, *(of(line)[0] for line in lines), of(lines[-1])[1]] for name, of in _HELD_OUT_ROWS],
                     numbers=True,
                 )
             if rates := run.mistakes.of_step(run.mistakes.rates[-1].step) if run.mistakes.rates else []:
-                yield f"<h3>Solved positions, {_text(run.name)}, step {run.mistakes.rates[-1].step:,}</h3>"
+                yield f"<h3>Solved positions, {text(run.name)}, step {run.mistakes.rates[-1].step:,}</h3>"
                 rows = [
                     [rate.set, f"{rate.positions:,}", str(rate), _best_of_others(str(run.config.game), rate.set)]
                     for rate in rates
                 ]
-                yield _table(["set", "positions", "mistakes", "best of AlphaZero.jl"], rows, numbers=True)
+                yield table(["set", "positions", "mistakes", "best of AlphaZero.jl"], rows, numbers=True)
 
     def _about_games(self, number: int, run: RunData) -> Iterator[str]:
         blocks, game = self._blocks[number], self._games[number]
         if not blocks:
             return
-        yield f"<h2>Self-play of {_text(run.name)}</h2>"
-        yield f"<p>{_text(_who_played(blocks))}</p>"
+        yield f"<h2>Self-play of {text(run.name)}</h2>"
+        yield f"<p>{text(_who_played(blocks))}</p>"
         for drawn in (
             drawings.games_picture(run, blocks),
             drawings.openings_picture(run, blocks, game) if game is not None else None,
             drawings.human_openings_picture(run, blocks, game) if game is not None else None,
             drawings.learning_picture(run, blocks),
         ):
-            yield from _figure(drawn)
+            yield from figure(drawn)
         if game is not None:
             yield from self._try(functools.partial(self._notable, number, game), f"the games of {run.name}") or []
 
@@ -274,8 +241,8 @@ class Page:
             return
         records = self._records[number] or _imported_games(run)
         probes = self._try(lambda: probe(run, game, records), f"the checkpoints of {run.name}")
-        yield f"<h2>What {_text(run.name)} learned</h2>"
-        yield from _figure(drawings.probe_picture(run, probes or []))
+        yield f"<h2>What {text(run.name)} learned</h2>"
+        yield from figure(drawings.probe_picture(run, probes or []))
         told = self._try(
             lambda: thinking(run, game, most_simulations=self._most_simulations), f"the search of {run.name}"
         )
@@ -288,7 +255,7 @@ class Page:
                 total = max(sum(analysis.visits), 1)
                 moves = ", ".join(f"{analysis.moves[at]} {analysis.visits[at] / total:.0%}" for at in order)
                 rows.append([f"{simulations:,}", moves, f"{analysis.value:+.2f}", " ".join(analysis.best_line[:8])])
-            yield _table(["simulations", "moves by visits", "value", "best line"], rows)
+            yield table(["simulations", "moves by visits", "value", "best line"], rows)
             yield from _trees(told)
 
 
@@ -298,7 +265,7 @@ def _differences(runs: Sequence[RunData]) -> Iterator[str]:
         yield "<p>All settings of these runs are equal.</p>"
         return
     yield "<h3>Settings that differ</h3>"
-    yield _table(["setting", *(run.name for run in runs)], [[name, *values] for name, values in found])
+    yield table(["setting", *(run.name for run in runs)], [[name, *values] for name, values in found])
 
 
 def _trees(told: Sequence[SearchStage]) -> Iterator[str]:
@@ -355,25 +322,3 @@ _HELD_OUT_ROWS: tuple[tuple[str, Callable[[HeldOut], tuple[str, str]]], ...] = (
     ("positions", lambda line: (f"{line.positions:,}", "")),
     ("games", lambda line: (f"{line.games:,}", "")),
 )
-
-
-def _figure(drawn: Picture | None) -> Iterator[str]:
-    if drawn is not None:
-        yield (
-            f'<h3>{_text(drawn.title)}</h3><figure><img class=chart src="{drawn.data}" alt="{_text(drawn.caption)}">'
-            f"<figcaption>{_text(drawn.caption)}</figcaption></figure>"
-        )
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
-    def cells(tag: str, texts: Sequence[str]) -> str:
-        kind = " class=number" if numbers else ""
-        return "".join(f"<{tag}{kind if at else ''}>{_text(text)}</{tag}>" for at, text in enumerate(texts))
-
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    return f"<div class=wide><table><tr>{cells('th', head)}</tr>{body}</table></div>"
-
-
-def _text(text: str) -> str:
-    """Text from an untrusted source, escaped for a page."""
-    return escape(printable(text))

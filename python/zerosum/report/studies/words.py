@@ -1,0 +1,75 @@
+"""The words of a study on the command line, and the player and the game that they name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from zerosum.base.errors import SettingsError
+from zerosum.games import Rules, make
+from zerosum.games.names import GameName
+from zerosum.play.bundled import require_network
+from zerosum.play.player import Player, load_player
+from zerosum.play.runs import PlayerWord
+
+
+@dataclass(frozen=True)
+class StudyWords:
+    """What was typed after the name of a study; None, or nothing, for the study's own defaults."""
+
+    names: tuple[str, ...] = ()
+    """A game, a run, or a game and runs."""
+    games: int | None = None
+    simulations: int | None = None
+    seeds: int | None = None
+    heaps: int | None = None
+    variants: tuple[str, ...] = ()
+    opponent: str = ""
+    seed: int = 0
+
+    @property
+    def given(self) -> list[str]:
+        """The options that were typed."""
+        options = {
+            "--games": self.games is not None,
+            "--simulations": self.simulations is not None,
+            "--seeds": self.seeds is not None,
+            "--heaps": self.heaps is not None,
+            "--variant": bool(self.variants),
+            "--opponent": bool(self.opponent),
+        }
+        return [option for option, is_given in options.items() if is_given]
+
+
+def require_no_names(study: str, words: StudyWords) -> None:
+    """Refuse a game or a run for a study that takes none. Raises SettingsError."""
+    if words.names:
+        raise SettingsError(f"the study {study} takes no game and no run: leave out {words.names[0]!r}.")
+
+
+def one_run(study: str, words: StudyWords) -> tuple[Path, Rules | None]:
+    """The run of a study of one run, and its game if that is named before it.
+
+    Raises:
+        SettingsError: there is no name, or too many.
+        DataError: the word does not name a run.
+    """
+    if not words.names:
+        raise SettingsError(f"the study {study} needs a run: name one, or a game for its newest run.")
+    *games, run = words.names
+    if len(games) > 1:
+        raise SettingsError(f"the study {study} is of one run, got {len(words.names)} names: GAME RUN, or RUN.")
+    if games and not GameName.parse(games[0]).can_exist:
+        raise SettingsError(f"{games[0]!r} is not a game: the study {study} is of one run, named after its game.")
+    return require_network(run), make(games[0]) if games else None
+
+
+def study_player(study: str, words: StudyWords, *, batch_size: int) -> Player:
+    """The player of the run of a study, with its number of simulations. Raises as `one_run` and `load_player`."""
+    path, game = one_run(study, words)
+    return load_player(path, num_simulations=words.simulations, game=game, batch_size=batch_size)
+
+
+def name_of(player: Player) -> str:
+    """A player's name in results: the run's, without its folder."""
+    return Path(PlayerWord.parse(player.name).word).name
