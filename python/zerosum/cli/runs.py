@@ -36,6 +36,9 @@ def evaluate(
     positions: Annotated[
         int, typer.Option(min=0, help="Positions of each solved set, if the game has them; 0 for none.")
     ] = 200,
+    exam_positions: Annotated[
+        int, typer.Option("--exam", min=0, help="Positions of each part of the game's `exam`, if it has one.")
+    ] = 0,
     simulations: Simulations = None,
     table: Annotated[
         str, typer.Option(help="File of `zerosum tables`: draw solved positions from it.", show_default=False)
@@ -60,6 +63,7 @@ def evaluate(
             num_games=games,
             num_positions=positions,
             num_simulations=simulations,
+            num_exam_tasks=exam_positions,
             table_files=table,
             seed=seed,
             write=silent if json else write,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.games import Rules
 from zerosum.games.rules import with_usual_encoding
-from zerosum.run.exam import chess, shogi
+from zerosum.run.exam import chess, go, shogi
 from zerosum.run.exam.task import Part
 
-EXAMS: dict[str, tuple[Part, ...]] = {"chess": chess.PARTS, "shogi": shogi.PARTS}
+EXAMS: dict[str, tuple[Part, ...]] = {"chess": chess.PARTS, "go(size=9)": go.PARTS, "shogi": shogi.PARTS}
 """The parts of each exam by the full name of its game, with the usual planes and actions."""
 
 
