@@ -4,8 +4,8 @@
 
 The tool writes `python/zerosum/data/networks/connect4`, in place of an older one. The rating is the run's own of that
 checkpoint, by games against the ladder's opponents; `--rating` and `--played` give another one, such as that of
-`zerosum ladder`. The part of `docs/networks.md` with the cards of all networks is written anew; without a run the tool
-does only that.
+`zerosum ladder`. `--exam` is a file with the output of `zerosum exam --json`, whose results go onto the card. The part
+of `docs/networks.md` with the cards of all networks is written anew; without a run the tool does only that.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ OF_THE_MACHINE = {"num_filters"}
 """Settings whose defaults depend on the machine, which the command always has."""
 
 
-def package(run: Path, name: str, *, date: str, records: str = "", rating: str = "", played: str = "") -> Path:
+def package(
+    run: Path, name: str, *, date: str, records: str = "", rating: str = "", played: str = "", exam: str = ""
+) -> Path:
     """Write the network's folder; returns it.
 
     Raises:
@@ -68,6 +70,7 @@ def package(run: Path, name: str, *, date: str, records: str = "", rating: str =
         evaluations_per_second=round(checkpoint.info.training.get("evaluations", 0) / seconds),
         rating=rating or (f"Elo {own}" if own else ""),
         played=played or f"{config.strength.num_simulations or config.search.num_simulations} simulations a move",
+        exam=exam,
     )
     target = DIRECTORY / name
     shutil.rmtree(target, ignore_errors=True)
@@ -79,6 +82,19 @@ def package(run: Path, name: str, *, date: str, records: str = "", rating: str =
     if size > MOST_BYTES:
         raise DataError(f"the network has {size:,} bytes, but at most {MOST_BYTES:,} are allowed: take a smaller one.")
     return target
+
+
+def exam_text(file: Path) -> str:
+    """The results of an exam as the card has them, from the output of `zerosum exam --json`.
+
+    Raises:
+        DataError: the file cannot be read, or is something else.
+    """
+    try:
+        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        return ", ".join(f"{row['part']} {row['right']} of {row['asked']}" for row in rows)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise DataError(f"{file} is not the output of `zerosum exam --json`: {error}.") from error
 
 
 def settings_text(config: RunConfig) -> str:
@@ -131,16 +147,23 @@ def _command(config: RunConfig) -> list[str]:
 
 def cards_text() -> str:
     """The cards of all networks as the page has them: a table, and the commands that made each."""
-    rows, commands = [], []
+    rows, commands, exams = [], [], []
     for directory in bundled_networks():
         card = read_card(directory)
         speed = f"{card.evaluations_per_second:,}" if card.evaluations_per_second else "–"
         rows.append(f"| {directory.name} | {card.budget} | {speed} | {card.rating} | {card.played} | {card.date} |")
+        exams += [f"| {directory.name} | {card.exam} |"] if card.exam else []
         lines = "".join(f"$ {_wrapped(command)}\n" for command in card.commands)
         commands.append(f"{directory.name}:\n\n```console\n{lines}```\n")
     return (
         "| network | training | evaluations a CPU-second | rating | measured at | date of the code |\n"
-        "|---|---|---|---|---|---|\n" + "\n".join(rows) + "\n\nThe commands that made them:\n\n" + "\n".join(commands)
+        "|---|---|---|---|---|---|\n"
+        + "\n".join(rows)
+        + "\n\nRight answers in the [exams](exams.md), each at 800 simulations a move or the same time:\n\n"
+        "| network | exam |\n|---|---|\n"
+        + "\n".join(exams)
+        + "\n\nThe commands that made them:\n\n"
+        + "\n".join(commands)
     )
 
 
@@ -178,6 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--rating", default="", help="rating on the game's ladder, such as 'Elo 1424 ± 100'")
     parser.add_argument("--played", default="", help="conditions of the rating, such as '200 simulations a move'")
+    parser.add_argument("--exam", type=Path, help="output of `zerosum exam --json` for the network")
     asked = parser.parse_args(arguments)
     if asked.run is None:
         write_page()
@@ -185,9 +209,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not asked.date:
         parser.error("a network needs --date")
     try:
+        exam = exam_text(asked.exam) if asked.exam else ""
         name = asked.name or load_checkpoint(asked.run).info.game
         print(
-            package(asked.run, name, date=asked.date, records=asked.records, rating=asked.rating, played=asked.played)
+            package(
+                asked.run,
+                name,
+                date=asked.date,
+                records=asked.records,
+                rating=asked.rating,
+                played=asked.played,
+                exam=exam,
+            )
         )
         write_page()
     except ZerosumError as error:

@@ -29,6 +29,7 @@ COMMANDS = (
         "tune",
         "generate",
         "evaluate",
+        "exam",
         "probe",
         "info",
         "clean",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeGuard
 
 from zerosum.arena.plan import MatchPlan
 from zerosum.arena.program_seat import ProgramSeat
 from zerosum.arena.seats import Inbox, RulesSeat, SearchPool, SearchSeat, Seat
+from zerosum.games import Rules
 from zerosum.play.contestant import AlphaBeta, Contestant, ProgramContestant, RandomPlay, SearchContestant
 from zerosum.play.search_mover import SearchMover
 
@@ -20,36 +21,67 @@ def seats_of(plan: MatchPlan, inbox: Inbox, *, num_boards: int) -> Iterator[Seat
     Raises:
         EngineFailure, SettingsError: a player cannot be started or set up.
     """
-    game, seed = plan.game, plan.settings.seed
     pools: dict[int, SearchPool] = {}
 
+    def pool(player: SearchContestant) -> SearchPool:
+        alike = [other for other in plan.players if _is_one_search(other, player)]
+        first = next(number for number, other in enumerate(plan.players) if other is alike[0])
+        if first not in pools:
+            pools[first] = SearchPool(player.rules(plan.game), alike, num_boards=num_boards)
+        return pools[first]
+
     def seat(player: Contestant) -> Seat:
-        match player:
-            case RandomPlay():
-                return RulesSeat(game, inbox, depth=None, seed=seed)
-            case AlphaBeta():
-                return RulesSeat(game, inbox, depth=player.depth, seed=seed)
-            case ProgramContestant():
-                return ProgramSeat(functools.partial(player.program.open, game), inbox, num_boards=num_boards)
-            case SearchContestant() if player.terms.has_clock:
-                mover = functools.partial(SearchMover, game, player, num_boards=num_boards, seed=seed)
-                return ProgramSeat(mover, inbox, num_boards=num_boards)
-            case SearchContestant():
-                alike = [other for other in plan.players if _is_one_search(other, player)]
-                first = next(number for number, other in enumerate(plan.players) if other is alike[0])
-                if first not in pools:
-                    pools[first] = SearchPool(player.rules(game), alike, num_boards=num_boards)
-                return SearchSeat(
-                    pools[first],
-                    player,
-                    inbox,
-                    num_boards=num_boards,
-                    seed=seed,
-                    keeps_shares=plan.settings.keeps_shares,
-                )
-        raise TypeError(f"{player!r} has no seat: expected one of the four kinds of contestants.")
+        return seat_of(
+            plan.game,
+            player,
+            inbox,
+            num_boards=num_boards,
+            seed=plan.settings.seed,
+            pool=pool,
+            keeps_shares=plan.settings.keeps_shares,
+        )
 
     return (seat(player) for player in plan.players)
+
+
+def seat_of(
+    game: Rules,
+    player: Contestant,
+    inbox: Inbox,
+    *,
+    num_boards: int,
+    seed: int,
+    pool: Callable[[SearchContestant], SearchPool] | None = None,
+    keeps_shares: bool = False,
+) -> Seat:
+    """The seat of one player, at all boards; to be closed.
+
+    Args:
+        game: The rules.
+        player: Its description.
+        inbox: Gets its decisions.
+        num_boards: Number of boards.
+        seed: Keys random play and sampled moves.
+        pool: The trees of a search without a clock; by default trees of its own.
+        keeps_shares: That of `MatchSettings`.
+
+    Raises:
+        EngineFailure, SettingsError: the player cannot be started or set up.
+    """
+    match player:
+        case RandomPlay():
+            return RulesSeat(game, inbox, depth=None, seed=seed)
+        case AlphaBeta():
+            return RulesSeat(game, inbox, depth=player.depth, seed=seed)
+        case ProgramContestant():
+            return ProgramSeat(functools.partial(player.program.open, game), inbox, num_boards=num_boards)
+        case SearchContestant() if player.terms.has_clock:
+            mover = functools.partial(SearchMover, game, player, num_boards=num_boards, seed=seed)
+            return ProgramSeat(mover, inbox, num_boards=num_boards)
+        case SearchContestant():
+            trees = SearchPool(player.rules(game), [player], num_boards=num_boards) if pool is None else pool(player)
+            return SearchSeat(trees, player, inbox, num_boards=num_boards, seed=seed, keeps_shares=keeps_shares)
+    raise TypeError(f"{player!r} has no seat: expected one of the four kinds of contestants.")
 
 
 def _is_one_search(other: Contestant, player: SearchContestant) -> TypeGuard[SearchContestant]:

@@ -10,10 +10,7 @@ import typer
 
 from zerosum.cli.application import app
 from zerosum.cli.progress import Progress
-from zerosum.cli.words import GameArgument, Json, Position, require_game_name, seed_option
-
-DOUBTFUL = 3
-"""The exit status for a game that breaks no rule but raises a doubt."""
+from zerosum.cli.words import DOUBTFUL, GameArgument, Json, Position, require_game_name, seed_option
 
 
 @app.command(epilog="Example: `zerosum games --json`")

@@ -1,16 +1,18 @@
-"""Commands about one run: `evaluate`, `info`, `clean`, `export`, `trust`."""
+"""Commands about one run: `evaluate`, `exam`, `probe`, `info`, `clean`, `export`, `trust`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from zerosum.cli.application import app
 from zerosum.cli.progress import Progress
 from zerosum.cli.words import (
+    DOUBTFUL,
     WHO_HELP,
+    GameArgument,
     Json,
     PlayerGame,
     RunArgument,
@@ -19,6 +21,9 @@ from zerosum.cli.words import (
     require_target,
     seed_option,
 )
+
+if TYPE_CHECKING:  # for a quick start of the command line
+    from zerosum.run.exam import PartResult
 
 
 @app.command(epilog="Example: `zerosum evaluate runs/connect4 --games 0 --positions 1000 --simulations 600`")
@@ -31,6 +36,9 @@ def evaluate(
     positions: Annotated[
         int, typer.Option(min=0, help="Positions of each solved set, if the game has them; 0 for none.")
     ] = 200,
+    exam_positions: Annotated[
+        int, typer.Option("--exam", min=0, help="Positions of each part of the game's `exam`, if it has one.")
+    ] = 0,
     simulations: Simulations = None,
     table: Annotated[
         str, typer.Option(help="File of `zerosum tables`: draw solved positions from it.", show_default=False)
@@ -55,12 +63,87 @@ def evaluate(
             num_games=games,
             num_positions=positions,
             num_simulations=simulations,
+            num_exam_tasks=exam_positions,
             table_files=table,
             seed=seed,
             write=silent if json else write,
             write_json=write if json else silent,
             on_game=progress.tell,
         )
+
+
+@app.command(
+    epilog="Example: `zerosum exam chess bundled/chess --failures failed.txt`, then `zerosum analyse failed.txt --game"
+    " chess`"
+)
+def exam(
+    game: GameArgument,
+    player: Annotated[
+        str, typer.Argument(help="The player, as in `match`. By default the game's network.", show_default=False)
+    ] = "",
+    has: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--player", metavar="NAME=VALUE", help="A setting of the player, as in `match --each`.", show_default=False
+        ),
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this part, such as `mate in 2`; may be repeated.", show_default=False),
+    ] = None,
+    positions: Annotated[
+        int | None,
+        typer.Option(min=1, max=10_000, help="Positions of each part; 50 to 200 by default.", show_default=False),
+    ] = None,
+    simulations: Annotated[
+        int | None,
+        typer.Option(
+            "--simulations",
+            "-n",
+            min=1,
+            max=1 << 24,
+            help="Simulations per move, 800 by default; an alpha-beta search visits 100 times as many positions.",
+            show_default=False,
+        ),
+    ] = None,
+    failures: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="File (.txt) of the failed positions, for `analyse`.", show_default=False),
+    ] = None,
+    seed: Annotated[int, seed_option("the positions, and random play")] = 0,
+    json: Json = False,
+) -> None:
+    """Examine a player of chess, shogi or 9x9 Go in positions that are made by rules and tables alone.
+
+    Each part has a share of right answers that is wanted; the exit status is 3 if one is missed.
+    """
+    from zerosum.games import make
+    from zerosum.run.exam import exam_of, named_parts, sit_exam
+    from zerosum.run.exam.result import HEAD, require_failures_file, row, write_failures
+    from zerosum.run.exam.sitting import examinee
+
+    rules = make(game)
+    parts = named_parts(exam_of(rules), part or ())
+    if failures is not None:
+        require_failures_file(failures)
+        require_target(failures)
+    contestant = examinee(player or game, has or (), rules, num_simulations=simulations)
+    results: list[PartResult] = []
+    with Progress("position") as progress:
+
+        def tell(name: str, done: int, of: int) -> None:
+            progress.tell(done, of, of_what=f"{name}: ")
+
+        if not json:
+            print(f"{contestant.name}\n{HEAD}")
+        for result in sit_exam(rules, contestant, parts, num_tasks=positions, seed=seed, on_task=tell):
+            progress.clear()
+            print(result.json(contestant.name) if json else row(result))
+            results.append(result)
+    if failures is not None:
+        write_failures(failures, results)
+    if not all(result.is_passed for result in results):
+        raise typer.Exit(DOUBTFUL)
 
 
 @app.command(epilog="Example: `zerosum probe runs/tictactoe --worst 3`")

@@ -12,6 +12,8 @@ import typer
 
 from zerosum.play.words import DEFAULT_PLAYER, GAME_AS_PLAYER
 
+DOUBTFUL = 3
+"""The exit status for a game that breaks no rule but raises a doubt, and for a player that fails an exam."""
 GAME_HELP = (
     "A game's name (`connect4`), options in brackets (`'connect4(max_plies=30)'`), or your own as `path.py:Class`."
 )

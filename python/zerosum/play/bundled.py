@@ -47,6 +47,8 @@ class NetworkCard:
     """Rating on the game's ladder, with its interval; "" if it was not rated."""
     played: str
     """Its limit in the rated games, such as "100 simulations a move"."""
+    exam: str = ""
+    """Its results in the parts of the game's exam, "mate in 2 199 of 200, …"; "" if it sat none."""
 
     @property
     def elo(self) -> int:

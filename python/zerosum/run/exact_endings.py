@@ -81,14 +81,14 @@ def random_endings(
     for _ in range(MOST_REPEATS * number):
         if len(found) == number:
             return list(found.values())
-        state = _random_state(game, name, rng)
+        state = random_position(game, name, rng)
         text = game.position_text(state)
         if text not in found:
             found[text] = state, results_of_moves(game, state, known)
     raise SettingsError(f"{name} has hardly {number:,} positions: {len(found):,} were found.")
 
 
-def _random_state(game: Rules, name: str, rng: random.Random) -> State:
+def random_position(game: Rules, name: str, rng: random.Random) -> State:
     """A legal position that is not over, either colour having the first side's men, either side to move."""
     rows, columns = game.spec.board_shape
     first, second = name.split("v")

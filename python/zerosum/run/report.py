@@ -31,6 +31,8 @@ from zerosum.replay.shards import MANIFEST, read_manifest
 from zerosum.run.config import RunConfig, load_config
 from zerosum.run.config_words import budget_words, minutes_word, tower_words, train_text
 from zerosum.run.core_use import mean_use
+from zerosum.run.exam import PartResult, exam_of, has_exam, sit_exam
+from zerosum.run.exam.result import HEAD, row
 from zerosum.run.game_import import game_of_records
 from zerosum.run.held_out import HeldOutFile, held_out_table
 from zerosum.run.metrics import MetricsRow, read_metrics
@@ -70,6 +72,8 @@ class Evaluation:
     matches: list[MatchResult]
     mistakes: list[MistakeRate]
     """One rate per set of solved positions."""
+    exam: list[PartResult]
+    """One result per part of the game's exam."""
 
 
 def silent(line: str) -> None:
@@ -83,13 +87,16 @@ def evaluate(
     num_games: int = 100,
     num_positions: int = 200,
     num_simulations: int | None = None,
+    num_exam_tasks: int = 0,
     table_files: str = "",
     seed: int = 0,
     write: Write = print,
     write_json: Write = silent,
     on_game: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Evaluation:
-    """Measure a run's newest checkpoint: against fixed opponents, and in solved positions where the game has them.
+    """Measure a run's newest checkpoint: against fixed opponents, in solved positions and in an exam.
+
+    The last two are of games that have them.
 
     The opponents are random play and pure MCTS with rollouts, at as many simulations as the player has and at ten
     times as many. Rollouts are random, so games differ without random openings.
@@ -100,6 +107,7 @@ def evaluate(
         num_games: Games against each opponent, an even number; 0 for no matches.
         num_positions: Positions of each solved set, drawn at random if it has more; 0 for none.
         num_simulations: Simulations per move; those of the run if not given.
+        num_exam_tasks: Positions of each part of the exam; 0 for none.
         table_files: Tables of exact results to draw solved positions from, in place of the bundled ones.
         seed: Key of the games and of the choice of positions.
         write: Gets the text.
@@ -115,13 +123,16 @@ def evaluate(
     write(f"{run}: {player.config.num_simulations} simulations a move.")
     matches = _play_matches(player, num_games, seed, write, write_json, on_game) if num_games else []
     mistakes = _count_mistakes(player, table_files, num_positions, seed, write, write_json) if num_positions else []
+    exam = list[PartResult]()
+    if num_exam_tasks and has_exam(player.game):
+        exam = _sit_exam(player, num_exam_tasks, seed, write, write_json)
     if player.config.rules == "learned":
         _measure_model(run, player, num_games, seed, write, write_json)
     if matches:
         write("")
         write(transcript(player.game, matches[-1].games[0], matches[-1]))
     write(f"Play it yourself: {command_text('play', run)}")
-    return Evaluation(matches, mistakes)
+    return Evaluation(matches, mistakes, exam)
 
 
 def _play_matches(
@@ -198,6 +209,20 @@ def _count_mistakes(
         write_json(_figure_json("mistake_rate", player=player.name, **asdict(rate)))
     write(mistake_table(rates, game=player.game.spec.full_name))
     return rates
+
+
+def _sit_exam(player: Player, num_tasks: int, seed: int, write: Write, write_json: Write) -> list[PartResult]:
+    """The game's exam at the simulations of the player."""
+    name = f"{player.name}@{player.config.num_simulations}"
+    write(f"The exam of {player.game.spec.full_name}:\n{HEAD}")
+    results = list[PartResult]()
+    for result in sit_exam(
+        player.game, contestant_of(player, name), exam_of(player.game), num_tasks=num_tasks, seed=seed
+    ):
+        write(row(result))
+        write_json(result.json(name))
+        results.append(result)
+    return results
 
 
 def mistake_table(rates: Iterable[MistakeRate], *, game: str) -> str:

@@ -260,3 +260,13 @@ def wilson_error(share: float, num: int) -> float:
     """
     z = NORMAL_95
     return z / (1 + z**2 / num) * math.sqrt(share * (1 - share) / num + z**2 / (4 * num**2))
+
+
+def wilson_interval(share: float, num: int) -> tuple[float, float]:
+    """The 95 % interval for the share of successes in `num` trials (Wilson 1927), in [0, 1].
+
+    >>> tuple(round(bound, 4) for bound in wilson_interval(1.0, 100))
+    (0.963, 1.0)
+    """
+    centre, error = (share + NORMAL_95**2 / (2 * num)) / (1 + NORMAL_95**2 / num), wilson_error(share, num)
+    return max(centre - error, 0.0), min(centre + error, 1.0)

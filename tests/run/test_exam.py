@@ -1,0 +1,258 @@
+"""Exams: tasks are what they say, a perfect player passes and random play fails, tables, JSON and files of failures."""
+
+from __future__ import annotations
+
+import functools
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from typing_extensions import override
+
+from commands_for_tests import Command
+from zerosum.base.errors import DataError, SettingsError
+from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover, Terms
+from zerosum.games import Rules, make, start_state
+from zerosum.network.evaluators import UniformEvaluator
+from zerosum.play.contestant import (
+    RANDOM,
+    AlphaBeta,
+    Contestant,
+    ProgramContestant,
+    SearchContestant,
+    alpha_beta,
+)
+from zerosum.run.exam import PartResult, exam_of, has_exam, named_parts, sit_exam
+from zerosum.run.exam.result import HEAD, Failure, row, short_text, write_failures
+from zerosum.run.exam.sitting import examinee
+from zerosum.run.exam.task import Part, RightMoves, Task
+from zerosum.search import SearchConfig
+
+GAMES = ("chess", "go9", "shogi")
+PARTS = [(game, part.name) for game in GAMES for part in exam_of(make(game))]
+
+
+@functools.cache
+def rules(name: str) -> Rules:
+    return make(name)
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A program that asks the judges themselves: the first move that is not wrong, with the tasks known by position."""
+
+    tasks: tuple[Task, ...]
+
+    def open(self, game: Rules) -> Mover:
+        return SolvingMover(game, self.tasks)
+
+
+class SolvingMover(Mover):
+    def __init__(self, game: Rules, tasks: Sequence[Task]) -> None:
+        self.game, self.judges = game, {task.start: task.judge for task in tasks}
+
+    @override
+    def new_game(self, number: int) -> None: ...
+
+    @override
+    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+        state = functools.reduce(self.game.play, actions, start_state(self.game, start))
+        judge, num_moves = self.judges[start], len(actions) // 2 + 1
+        for action in self.game.legal_actions(state):
+            if judge.judge(self.game, state, action, num_moves=num_moves).is_right is not False:
+                return EngineMove(action, "", EngineAnswer(self.game.action_text(state, action), 0.0))
+        raise AssertionError(f"no move is right in {self.game.position_text(state)}")
+
+    @override
+    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None: ...
+
+    @override
+    def end_game(self, result: float) -> None: ...
+
+    @override
+    def close(self) -> None: ...
+
+
+def sat(game: str, name: str, contestant: Contestant, *, num: int = 6, seed: int = 1) -> PartResult:
+    (result,) = sit_exam(rules(game), contestant, named_parts(exam_of(rules(game)), [name]), num_tasks=num, seed=seed)
+    return result
+
+
+def part(game: str, name: str) -> Part:
+    (found,) = named_parts(exam_of(rules(game)), [name])
+    return found
+
+
+@pytest.mark.parametrize(("game", "name"), [pair for pair in PARTS if "v" not in pair[1]])
+def test_who_knows_the_answers_passes_and_random_play_fails(game: str, name: str) -> None:
+    tasks = part(game, name).make_tasks(rules(game), 6, 1)
+    assert tasks == part(game, name).make_tasks(rules(game), 6, 1) != part(game, name).make_tasks(rules(game), 6, 2)
+    assert len({task.start for task in tasks}) == 6
+    perfect = sat(game, name, ProgramContestant("perfect", Solver(tuple(tasks)), Terms(nodes=1)))
+    assert (perfect.right, perfect.asked, perfect.failures, perfect.is_passed) == (6, 6, (), True)
+    drawn = sat(game, name, RANDOM, num=12)
+    assert not drawn.is_passed and drawn.right <= 9
+    assert [failure.number for failure in drawn.failures] == sorted({failure.number for failure in drawn.failures})
+
+
+@pytest.mark.parametrize(("game", "name"), [("chess", "mate in 2"), ("chess", "hanging queen"), ("shogi", "mate in 1")])
+def test_a_search_of_all_lines_passes(game: str, name: str) -> None:
+    """The depth of alpha-beta is enough for every line of the part."""
+    assert sat(game, name, alpha_beta(4 if name == "hanging queen" else 3)).right == 6
+
+
+@pytest.mark.parametrize("name", ["KQvK", "KRvK", "KPvK"])
+def test_won_endings_are_won_with_the_table_alone(name: str) -> None:
+    from zerosum.run.exam.chess import ending_table
+
+    tasks = part("chess", name).make_tasks(rules("chess"), 4, 1)
+    for task in tasks:
+        assert (ending_table().get(rules("chess"), start_state(rules("chess"), task.start)) or 0) > 0
+    failed = sat("chess", name, RANDOM, num=4)
+    assert failed.right == 0
+    assert all("gives the win away" in why or "drawn after" in why for why in (f.reason for f in failed.failures))
+    assert sat("chess", name, nearest_mate(), num=4).right == 4
+
+
+def nearest_mate() -> ProgramContestant:
+    """A program that plays by the table of the exam."""
+    from zerosum.run.exam.chess import ending_table
+
+    class TableMover(SolvingMover):
+        @override
+        def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+            state = functools.reduce(self.game.play, actions, start_state(self.game, start))
+            best = max(self.game.legal_actions(state), key=lambda action: self._worth(self.game.play(state, action)))
+            return EngineMove(best, "", EngineAnswer(self.game.action_text(state, best), 0.0))
+
+        def _worth(self, after: object) -> float:
+            outcome = self.game.outcome(after)  # type: ignore[arg-type]
+            if outcome is not None:
+                return 1000.0 if outcome else -1000.0
+            plies = ending_table().get(self.game, after) or 0  # type: ignore[arg-type]
+            return 500.0 + plies if plies < 0 else -1000.0
+
+    @dataclass(frozen=True)
+    class TableProgram:
+        def open(self, game: Rules) -> Mover:
+            return TableMover(game, ())
+
+    return ProgramContestant("table", TableProgram(), Terms(nodes=1))
+
+
+def test_a_mate_that_is_not_kept_is_wrong() -> None:
+    """Two moves mate in two; a check that only prolongs the game does not."""
+    from zerosum.run.exam.mates import Mate
+
+    game = rules("chess")
+    state = game.parse_position("2kr3r/pp1nqppp/2p1pn2/8/1b1P1B2/2NB1Q2/PPP2PPP/2KR3R w - - 0 1")
+    judged = {
+        game.action_text(state, action): Mate(3).judge(game, state, action, num_moves=1)
+        for action in game.legal_actions(state)
+    }
+    kept = [text for text, step in judged.items() if step.is_right is None]
+    assert kept == ["f3c6"]
+    assert judged["c3b1"].reason == "c3b1 does not mate in 3 plies"
+    reply = judged["f3c6"].reply
+    assert reply is not None and game.action_text(game.play(state, game.parse_action(state, "f3c6") or 0), reply)
+
+
+def test_a_search_of_ours_sits_an_exam_of_its_simulations() -> None:
+    config = SearchConfig(num_simulations=800, root_noise_fraction=0.0, root_noise_alpha=1.0)
+    found = sat("chess", "mate in 2", SearchContestant("even", UniformEvaluator(), config, Terms(nodes=40)), num=8)
+    assert found.right >= 6, found.failures
+
+
+def test_groups_live_and_die_as_a_search_of_all_lines_says() -> None:
+    """Three points in a row live or die by the middle one; a seki is not touched."""
+    from go_positions import SEKI
+    from zerosum.run.exam.go_solver import Hole
+
+    game = rules("go(size=9)")
+    rows = ["1XXXXXXXX", "X1XXXXXXX", "XXXXXXXXX", "XXXXXXXXX", "XXXXXOOOO", "OOOOOO1OO", "OXXXXOOOO", "XX3XOO1O", "OOOOOOOO1"]
+    del rows, SEKI, Hole, game
+
+
+def test_limits_of_players() -> None:
+    game = rules("chess")
+    assert examinee("rollouts", [], game).terms.nodes == 800
+    assert examinee("rollouts", [], game, num_simulations=5).terms.nodes == 5
+    assert examinee("rollouts@7", [], game).name == "rollouts@7"
+    assert examinee("bundled/chess-alphabeta", [], game, num_simulations=5).terms.nodes == 500
+    assert examinee("bundled/chess-alphabeta", ["nodes=7"], game).terms.nodes == 7
+    assert isinstance(examinee("alphabeta", [], game), AlphaBeta)
+    assert examinee("random", [], game) == RANDOM
+    with pytest.raises(SettingsError, match="rollouts@7 has a limit of its own, and --simulations 5: give one of"):
+        examinee("rollouts@7", [], game, num_simulations=5)
+    clocked = examinee("rollouts", ["st=1"], game)
+    with pytest.raises(SettingsError, match="has a clock, and an exam has none: limit its nodes or its depth"):
+        list(sit_exam(game, clocked, exam_of(game), num_tasks=1))
+    with pytest.raises(SettingsError, match="number of tasks is 0, but must be at least 1"):
+        list(sit_exam(game, RANDOM, exam_of(game), num_tasks=0))
+
+
+def test_which_games_have_exams() -> None:
+    assert has_exam(make("chess(policy=flat)")) and not has_exam(make("chess960"))
+    with pytest.raises(SettingsError, match=r"connect4 has no exam; games that have one are chess, .*shogi\."):
+        exam_of(make("connect4"))
+    with pytest.raises(SettingsError, match=r"no part 'mate in 3': did you mean 'mate in 2'"):
+        named_parts(exam_of(rules("chess")), ["mate in 3"])
+
+
+def test_results_in_tables_and_files(tmp_path: Path) -> None:
+    failure = Failure(3, "7k/8/8/8/8/8/8/KQ6 w - - 0 1", ("b1b2",), "b1b2 does not mate")
+    result = PartResult("mate in 2", 49, 50, 0.98, 1.25, (failure,))
+    assert result.is_passed and not PartResult("mate in 2", 48, 50, 0.98, 1.0, ()).is_passed
+    assert row(result).split() == ["mate", "in", "2", "49", "50", "98.0", "89.5", "to", "99.6", "98", "1.2", "passed"]
+    assert len(HEAD.split("verdict")[0]) == len(row(result).split("passed")[0])
+    assert short_text([result]) == "mate in 2 49 of 50"
+    numbers = json.loads(result.json("me"))
+    assert (numbers["metric"], numbers["player"], numbers["right"], numbers["passed"]) == ("exam", "me", 49, True)
+    assert numbers["failures"] == [vars(failure) | {"moves": ["b1b2"]}]
+    write_failures(tmp_path / "failed.txt", [result])
+    assert (tmp_path / "failed.txt").read_text() == (
+        "# mate in 2, task 3: b1b2 does not mate.\nposition 7k/8/8/8/8/8/8/KQ6 w - - 0 1 moves b1b2\n"
+    )
+    with pytest.raises(DataError, match=r"failed\.pgn is to hold positions and moves: expected a name that ends in"):
+        write_failures(tmp_path / "failed.pgn", [result])
+
+
+def test_one_move_is_judged_by_a_set() -> None:
+    game = make("tictactoe")
+    task = RightMoves(frozenset({4}))
+    assert task.judge(game, game.initial_state(), 4, num_moves=1).is_right
+    assert task.judge(game, game.initial_state(), 0, num_moves=1).reason
+
+
+def test_the_command(zero: Command, tmp_path: Path) -> None:
+    failed = tmp_path / "failed.txt"
+    line = ("exam", "chess", "random", "--part", "mate in 2", "--positions", "3")
+    answer = zero(*line, "--failures", str(failed))
+    assert answer.status == 3
+    assert answer.out.splitlines()[0] == "random" and "failed" in answer.out.splitlines()[2]
+    assert failed.read_text().count("position ") == 3 - int(answer.out.splitlines()[2].split()[3])
+    reviewed = zero("analyse", str(failed), "--game", "chess", "--player", "rollouts@2", "-n", "2")
+    assert (reviewed.status, reviewed.err.count("Traceback")) == (0, 0)
+    (numbers,) = [json.loads(text) for text in zero(*line, "--json").out.splitlines()]
+    assert numbers["asked"] == 3
+    passed = zero("exam", "chess", "alphabeta@3", "--part", "mate in 2", "--positions", "3")
+    assert (passed.status, passed.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("connect4", "random"), "connect4 has no exam; games that have one are chess,"),
+        (("chess", "random", "--part", "x"), "The exam has no part 'x'"),
+        (("chess", "random", "--failures", "failed.pgn"), "expected a name that ends in .txt"),
+        (("chess", "random", "--failures", "/no/such/folder/failed.txt"), "does not exist"),
+        (("chess", "nobody"), "unknown player 'nobody'"),
+        (("chess", "rollouts@5", "-n", "6"), "give one of them"),
+    ],
+)
+def test_mistakes_of_the_command(zero: Command, words: tuple[str, ...], message: str) -> None:
+    answer = zero("exam", *words)
+    assert answer.status == 2 and message in answer.err and "Traceback" not in answer.err
