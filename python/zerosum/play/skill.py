@@ -67,7 +67,8 @@ def skilled_search(config: SearchConfig) -> SearchConfig:
 def with_search_of_skill(player: Player, skill: float) -> Player:
     """The player with the shorter search of a skill below 20; its moves are drawn at `temperature_of(skill)`."""
     number = positions_of(skill) if player.is_alpha_beta else simulations_of(skill)
-    return player.judged_by(player.evaluator, replace(skilled_search(player.config), num_simulations=number))
+    config = skilled_search(player.config).proving(proof_nodes=0)
+    return player.judged_by(player.evaluator, replace(config, num_simulations=number))
 
 
 def drawn_action(root: Root, number: float, *, temperature: float, allowed: Sequence[int] = ()) -> int:

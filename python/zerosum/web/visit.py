@@ -26,7 +26,7 @@ from zerosum.games import Rules
 from zerosum.games.short_names import short_name
 from zerosum.play.contestant import AlphaBeta, RandomPlay
 from zerosum.play.player import Player
-from zerosum.play.skill import MOST_SKILL, drawn_action, positions_of, simulations_of, skilled_search, temperature_of
+from zerosum.play.skill import MOST_SKILL, drawn_action, skilled_search, temperature_of, with_search_of_skill
 from zerosum.web import catalogue, strengths, teaching
 from zerosum.web.analyses import analysis_json
 from zerosum.web.growth import Growth
@@ -346,10 +346,8 @@ class Visit:
             word = table.computers[table.mover]
             skill = await asyncio.to_thread(_skill_for, house.library, word, game, rating)
             if skill < MOST_SKILL:
-                number_of = positions_of if player.is_alpha_beta else simulations_of
-                simulations, seconds, temperature = number_of(skill), None, temperature_of(skill)
-                config = skilled_search(player.config)
-                player = player.judged_by(player.evaluator, config.proving(proof_nodes=config.proof_nodes))
+                player = with_search_of_skill(player, skill)
+                simulations, seconds, temperature = player.config.num_simulations, None, temperature_of(skill)
         if strength.get("people"):
             player = player.judged_by(player.evaluator, strengths.like_people(skilled_search(player.config)))
             simulations, seconds, temperature = 1, None, 1.0
