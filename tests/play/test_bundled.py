@@ -21,8 +21,9 @@ from zerosum.play import bundled
 from zerosum.play.bundled import NetworkCard
 from zerosum.play.choice import choose_player, describe_network, open_player
 from zerosum.play.own_contestants import existing_run
-from zerosum.play.player import load_player
-from zerosum.play.runs import PlayerWord
+from zerosum.play.player import load_player, network_name
+from zerosum.play.runs import PlayerWord, network_at
+from zerosum.play.skill import LEVELS_FILE, levels_of
 
 PACKAGED = bundled.DIRECTORY
 NAMES = sorted(path.parent.name for path in PACKAGED.glob("*/card.toml"))
@@ -65,7 +66,11 @@ def test_a_network_of_the_package_is_whole_and_small_and_has_a_card(name: str) -
         assert optional or getattr(card, field.name), f"the card says nothing of {field.name}"
     assert ("--from-records" in card.command) != bool(card.evaluations_per_second), "it has no games or self-play"
     assert bool(card.earlier) == any(word in card.command for word in ("--from-records", "--from-network"))
-    assert sorted(file.name for file in directory.iterdir()) == ["card.toml", "checkpoints", "config.toml"]
+    files = {file.name for file in directory.iterdir()}
+    assert files - {LEVELS_FILE} == {"card.toml", "checkpoints", "config.toml"}
+    if LEVELS_FILE in files:
+        levels = levels_of(player.game, directory, network_name(network_at(directory)))
+        assert levels is not None, "the levels are of another network: measure them again"
 
 
 @pytest.mark.parametrize(

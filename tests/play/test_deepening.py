@@ -127,7 +127,7 @@ def test_a_search_that_is_run_again_goes_on(player: Player, num_lines: int) -> N
     at_once = player.analyse(state, num_simulations=20_000, num_lines=num_lines)
     assert found[-1].depth >= at_once.depth - 1, "catching up costs little"
     stopped = driver.run(Task(seconds=0.0, num_lines=num_lines))
-    assert stopped.depth >= depths[-1] and stopped.lines[0].actions == found[-1].lines[0].actions
+    assert stopped.depth >= depths[-1] and len(stopped.lines) == num_lines
 
 
 def test_a_search_ends_by_depth_time_and_stop(player: Player) -> None:
