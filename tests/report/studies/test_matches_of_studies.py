@@ -43,7 +43,7 @@ def test_parts_are_what_they_say(tmp_path: Path) -> None:
     written: list[str] = []
     assert run_study(study, tmp_path, write=written.append, say=quiet)
     assert "Ratings by all matches" in written[0]
-    assert f"{BOTH} against {NETWORK}: " in written[0].splitlines()[-1]
+    assert f"{BOTH.capitalize()} against {NETWORK}: " in written[0].splitlines()[-1]
 
 
 def test_a_difference_is_said_only_if_the_interval_leaves_out_0() -> None:
@@ -62,6 +62,15 @@ def test_both_sides_are_scaled(tmp_path: Path) -> None:
     assert "From x 1/3 to x 3 the search is worth" in written[0]
     page = (tmp_path / "index.html").read_text()
     assert "<img class=chart" in page and "Elo by the size of the search" in page
+
+
+def test_an_alpha_beta_player_is_scaled_in_positions(tmp_path: Path) -> None:
+    path = saved(random_updatable(make("breakthrough(size=5)")), tmp_path / "checkpoints")
+    found = study_of("thinking-time", StudyWords(names=("breakthrough(size=5)", str(path)), games=2, simulations=30))
+    assert isinstance(found, ThinkingTimeStudy)
+    assert found.size(PLAYER, "1/30") == found.size(ENGINE, "1/30") == 100
+    result = found.jobs()[0].work(tmp_path)
+    assert result is not None and result.num_games == 2
 
 
 def test_a_part_of_the_matches_gives_no_ratings() -> None:

@@ -167,7 +167,7 @@ def test_the_command(zero: Command, tmp_path: Path) -> None:
     line = ("study", "parts", "connect4", "bundled/connect4", "--games", "2", "-n", "2", "--out", str(out))
     answer = zero(*line)
     assert answer.status == 0, answer.err
-    assert "network and search against network alone" in answer.words and "Ratings by all matches" in answer.out
+    assert "Network and search against network alone" in answer.words and "Ratings by all matches" in answer.out
     assert len((out / "results.jsonl").read_text().splitlines()) == 6
     assert json.loads((out / "study.json").read_text())["simulations"] == 2
     assert zero(*line).out == answer.out

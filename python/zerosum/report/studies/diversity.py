@@ -18,7 +18,7 @@ from zerosum.play.player import POSITIONS_PER_SIMULATION, Player
 from zerosum.report.studies.matches import HEAD, Played, bars, engine_of, require_games, require_tree_search
 from zerosum.report.studies.page import Findings, Table
 from zerosum.report.studies.study import Job
-from zerosum.report.studies.words import StudyWords, name_of, study_player
+from zerosum.report.studies.words import StudyWords, study_player, subject
 
 GAMES = 100
 SAMPLED_PLIES = 60
@@ -90,7 +90,7 @@ class DiversityStudy:
         matches = list(results.values())
         rows = tuple((*match.row, str(match.num_distinct)) for match in matches)
         return Findings(
-            f"Diversity: {name_of(self.player)}, {self.player.game.spec.full_name}",
+            f"Diversity: {subject(self.player)}",
             " ".join(_sentences(results)),
             (Table("Matches", (*HEAD, "different games"), rows),),
             (bars(matches, "Matches", "Games won, drawn and lost by the run's player."),),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from zerosum.base.errors import DataError, SettingsError
+from zerosum.base.errors import DataError, SettingsError, counted
 from zerosum.games import Rules, State, make
 from zerosum.games.piece_kinds import has_piece_values
 from zerosum.games.playthrough import Playthrough
@@ -59,7 +59,9 @@ class LearnedWhenStudy:
         path, named = one_run("learned-when", words)
         run = read_run(path)
         if len(run.checkpoints) < 2:
-            raise DataError(f"{path} has {len(run.checkpoints)} checkpoints, expected two or more to compare.")
+            raise DataError(
+                f"{path} has {counted(len(run.checkpoints), 'checkpoint')}, expected two or more to compare."
+            )
         game = make(recorded_game(path))
         if named is not None and named.spec.name != game.spec.name:
             raise SettingsError(

@@ -115,6 +115,7 @@ def bars(matches: Sequence[Played], title: str, caption: str) -> Picture:
             if share >= 6:
                 axes.text(left + share / 2, place, f"{share:.0f}", ha="center", va="center", color="white", fontsize=8)
             left += share
+    axes.set_axisbelow(True)
     axes.set_yticks(range(len(matches)), [f"{match.first} – {match.second}" for match in reversed(matches)])
     axes.set(xlim=(0, 100), xlabel="percent of the games")
     axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)

@@ -67,7 +67,7 @@ EQUAL: Settings = {
 begin in the initial position, and values are learned from results alone."""
 
 VARIANTS: dict[str, tuple[str, Settings]] = {
-    "plain": ("as the paper", {}),
+    "plain": ("AlphaZero's search and targets", {}),
     "bounds": ("exact bounds in the search", {"search": {"exact_bounds": True}}),
     "openings": (
         "four of five games begin with random moves",
@@ -239,9 +239,14 @@ def network_accuracy(player: Player, found: Sequence[NimPosition]) -> tuple[floa
     """The network without search: how often its favourite wins where a move does, and the signs, as in `Moment`."""
     favourites, _, values = network_answers(player, [one.state for one in found])
     wins = [favourite in one.winning for favourite, one in zip(favourites, found, strict=True) if one.winning]
-    won = [value > 0 for value, one in zip(values, found, strict=True) if one.winning]
-    lost = [value < 0 for value, one in zip(values, found, strict=True) if not one.winning]
+    won = [_agreement(value) for value, one in zip(values, found, strict=True) if one.winning]
+    lost = [_agreement(-value) for value, one in zip(values, found, strict=True) if not one.winning]
     return float(np.mean(wins)), float((np.mean(won) + np.mean(lost)) / 2)
+
+
+def _agreement(value: float) -> float:
+    """1 for a value above 0, half for one of 0, as an untrained network has it."""
+    return 1.0 if value > 0 else 0.5 * (value == 0)
 
 
 def searched(player: Player, found: Sequence[NimPosition]) -> float:

@@ -99,7 +99,7 @@ def _course(groups: Groups, variants: Mapping[str, str], chance: float) -> Pictu
             _draw(one, found, of, COLOURS[number % len(COLOURS)], name)
         one.set(xlabel="games", title=title)
     axes[0].axhline(chance, color="#888888", linewidth=0.8, linestyle=":")
-    axes[0].set_ylim(0, 1)
+    axes[0].set_ylim(0, None)
     axes[1].axhline(0.5, color="#888888", linewidth=0.8, linestyle=":")
     axes[1].set_ylim(0, 1)
     axes[0].legend(fontsize=7)

@@ -16,7 +16,7 @@ class Moment:
     """Share of the positions with a winning move in which its favourite wins, in [0, 1]."""
     signs: float
     """Share of values with the right sign, in [0, 1]: the mean of the shares in won and in lost positions, so that
-    always the same sign has a half. Most positions are won."""
+    always the same sign has a half, and so has a value of 0. Most positions are won."""
     elo: float | None
     """Rating with its search above random play; None if the checkpoint was not rated."""
 

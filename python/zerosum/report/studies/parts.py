@@ -28,7 +28,7 @@ from zerosum.report.studies.matches import (
 )
 from zerosum.report.studies.page import Findings, Table
 from zerosum.report.studies.study import Job
-from zerosum.report.studies.words import StudyWords, name_of, study_player
+from zerosum.report.studies.words import StudyWords, study_player, subject
 
 GAMES = 100
 UNIFORM, ROLLOUTS, NETWORK, BOTH = "search, uniform", "search, rollouts", "network alone", "network and search"
@@ -97,11 +97,9 @@ class PartsStudy:
     def findings(self, results: Mapping[str, Played]) -> Findings:
         """What the matches so far say."""
         matches, simulations = list(results.values()), self.player.config.num_simulations
-        title = (
-            f"Parts of {name_of(self.player)}: {self.player.game.spec.full_name}, {simulations:,} simulations a move"
-        )
+        title = f"Parts of {subject(self.player)}, {simulations:,} simulations a move"
         sentences = [
-            f"{match.first} against {match.second}: {100 * match.score:.1f} % of {match.num_games} games,"
+            f"{match.first.capitalize()} against {match.second}: {100 * match.score:.1f} % of {match.num_games} games,"
             f" {match.verdict}."
             for match in reversed(matches)
             if NETWORK in (match.first, match.second) or BOTH in (match.first, match.second)

@@ -27,7 +27,7 @@ from zerosum.report.studies.estimates import NO_DIFFERENCE
 from zerosum.report.studies.matches import HEAD, OPENING_PLIES, Played, engine_of, require_games
 from zerosum.report.studies.page import Findings, Table
 from zerosum.report.studies.study import Job
-from zerosum.report.studies.words import StudyWords, name_of, study_player
+from zerosum.report.studies.words import StudyWords, study_player, subject
 
 GAMES = 40
 SIMULATIONS = 40
@@ -69,9 +69,14 @@ class ThinkingTimeStudy:
         return Played
 
     def size(self, side: str, factor: str) -> int:
-        """Simulations of the player, or nodes of the engine, at a factor."""
-        base = self.player.config.num_simulations * (POSITIONS_PER_SIMULATION if side == ENGINE else 1)
+        """Simulations of a tree search, or positions of an alpha-beta search, at a factor."""
+        simulations = self.player.config.num_simulations
+        base = POSITIONS_PER_SIMULATION * simulations if side == ENGINE else self.player.visits_for(simulations)
         return max(1, round(FACTORS[factor] * base))
+
+    @property
+    def _unit(self) -> str:
+        return "positions" if self.player.is_alpha_beta else "simulations"
 
     def about(self) -> Mapping[str, object]:
         """Its name, and everything that its results depend on."""
@@ -111,7 +116,7 @@ class ThinkingTimeStudy:
         own = contestant_of(self.player, name)
         if isinstance(own, SearchContestant):
             return replace(own, search=replace(own.search, num_simulations=size))
-        return replace(own, terms=Terms(nodes=POSITIONS_PER_SIMULATION * size))
+        return replace(own, terms=Terms(nodes=size))
 
     def findings(self, results: Mapping[str, Played]) -> Findings:
         """What the matches so far say."""
@@ -124,7 +129,7 @@ class ThinkingTimeStudy:
             sentences = self._sentences(ratings)
         tables.append(Table("Matches", HEAD, tuple(match.row for match in matches)))
         return Findings(
-            f"Thinking time: {name_of(self.player)}, {self.player.game.spec.full_name}",
+            f"Thinking time: {subject(self.player)}",
             " ".join(sentences),
             tuple(tables),
             tuple(pictures),
@@ -143,7 +148,7 @@ class ThinkingTimeStudy:
             )
             for factor in self.factors
         )
-        return Table("Elo by the size of the search", ("factor", "simulations", "player", "nodes", "engine"), rows)
+        return Table("Elo by the size of the search", ("factor", self._unit, "player", "positions", "engine"), rows)
 
     def _curves(self, ratings: Ratings) -> Picture:
         drawn, (axes,) = figure(1, width=6.5)

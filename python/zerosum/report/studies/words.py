@@ -10,7 +10,6 @@ from zerosum.games import Rules, make
 from zerosum.games.names import GameName
 from zerosum.play.bundled import require_network
 from zerosum.play.player import Player, load_player
-from zerosum.play.runs import PlayerWord
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,7 @@ def study_player(study: str, words: StudyWords, *, batch_size: int) -> Player:
     return load_player(path, num_simulations=words.simulations, game=game, batch_size=batch_size)
 
 
-def name_of(player: Player) -> str:
-    """A player's name in results: the run's, without its folder."""
-    return Path(PlayerWord.parse(player.name).word).name
+def subject(player: Player) -> str:
+    """A player's run, without its folder, and its game if that has another name."""
+    run, game = Path(player.own_name).name, player.game.spec.full_name
+    return run if run == game else f"{run}, {game}"
