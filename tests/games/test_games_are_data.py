@@ -25,6 +25,7 @@ OTHERS = (
     *("arena/match.py", "arena/played.py", "arena/program_seat.py", "arena/result.py", "arena/seats.py"),
     *("arena/ladder/placement.py", "arena/ladder/results.py", "arena/ladder/rungs.py"),
     *("contest/elo.py", "contest/ratings.py", "games/picture.py", "run/workers.py", "run/defaults.py"),
+    *("run/exam/task.py", "run/exam/sitting.py", "run/exam/result.py", "run/exam/mates.py"),
 )
 OF_ONE_GAME = ("network/lc0.py", "network/katago.py")
 """Readers of files that other programs write for one game."""

@@ -166,14 +166,35 @@ def test_a_search_of_ours_sits_an_exam_of_its_simulations() -> None:
     assert found.right >= 6, found.failures
 
 
-def test_groups_live_and_die_as_a_search_of_all_lines_says() -> None:
-    """Three points in a row live or die by the middle one; a seki is not touched."""
-    from go_positions import SEKI
+EYE_SPACE = "1XXXXXXXX/XXX1XXXXX/XXXXXXXXX/XXXXX1XXX/OOOOOOOOX/OO1OOO1OO/OOOOOOOOO/XXXXO1OOO/3XOOOOO"
+"""A group of Black's in the corner with three points in a row, on which the game hangs."""
+
+
+@pytest.mark.parametrize("mover", ["X", "O"])
+def test_three_points_in_a_row_live_or_die_by_the_middle_one(mover: str) -> None:
     from zerosum.run.exam.go_solver import Hole
 
-    game = rules("go(size=9)")
-    rows = ["1XXXXXXXX", "X1XXXXXXX", "XXXXXXXXX", "XXXXXXXXX", "XXXXXOOOO", "OOOOOO1OO", "OXXXXOOOO", "XX3XOO1O", "OOOOOOOO1"]
-    del rows, SEKI, Hole, game
+    game = rules("go9")
+    state = game.parse_position(f"{EYE_SPACE} {mover}")
+    hole = Hole(game, frozenset({*range(63, 67), *range(72, 76)}))
+    assert (hole.result(state), hole.after(state, 81)) == (1, -1)
+    assert [game.action_text(state, action) for action in hole.right_moves(state)] == ["B1"]
+
+
+def test_a_board_with_too_many_lines_is_given_up() -> None:
+    from zerosum.run.exam.go_solver import Hole, TooLargeError
+
+    game = rules("go9")
+    with pytest.raises(TooLargeError):
+        Hole(game, frozenset(range(81)), 50).result(game.initial_state())
+
+
+def test_a_ladder_works_until_a_stone_stands_in_its_way() -> None:
+    from zerosum.run.exam.go_ladders import ladder_moves
+
+    chain = {30: 0, 31: 0, 21: 1, 22: 1, 29: 1, 39: 1, 23: 1}  # liberties at 32 and 40
+    assert ladder_moves(chain, 1, captures=True) == {32, 40}
+    assert not ladder_moves(chain | {60: 0}, 1, captures=True)
 
 
 def test_limits_of_players() -> None:
@@ -240,6 +261,14 @@ def test_the_command(zero: Command, tmp_path: Path) -> None:
     assert numbers["asked"] == 3
     passed = zero("exam", "chess", "alphabeta@3", "--part", "mate in 2", "--positions", "3")
     assert (passed.status, passed.err) == (0, "")
+
+
+def test_evaluate_has_the_exam(zero: Command) -> None:
+    line = ("evaluate", "bundled/chess", "--games", "0", "--positions", "0", "--exam", "1", "-n", "5")
+    lines = zero(*line).out.splitlines()
+    at = lines.index("The exam of chess:")
+    assert lines[at + 1] == HEAD
+    assert [text[:20].rstrip() for text in lines[at + 2 : at + 7]] == [part.name for part in exam_of(rules("chess"))]
 
 
 @pytest.mark.parametrize(

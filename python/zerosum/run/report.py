@@ -487,6 +487,8 @@ def _describe_bundled(directory: Path, write: Write, write_json: Write) -> None:
         write(f"    {command}")
     if card.strength:
         write(f"  {card.strength}")
+    if card.exam:
+        write(f"  exam: {card.exam}")
     write(
         f"`{command_text('play', directory)}` plays it, `{command_text('evaluate', directory)}` measures it,"
         f" `{command_text('train', info.full_name)}` learns one of your own."

@@ -18,6 +18,8 @@ from zerosum.run.exam.task import Judge, Step, is_won
 MOST_POSITIONS = 4_000
 """Positions that are searched for one result before it counts as unknown."""
 
+NO_LIMIT = 1 << 60
+"""For results that must be known: superko ends every search."""
 AFTER_A_PASS = " passes=1"
 """What the text of a position says after a pass."""
 
@@ -117,11 +119,7 @@ class KeepsWin(Judge):
 
     def judge(self, game: Rules, state: State, action: int, *, num_moves: int) -> Step:
         """As `Judge.judge`; the reply leaves the fewest right answers."""
-        player, after, hole = (
-            game.player(state),
-            game.play(state, action),
-            Hole(game, self.points, 100 * MOST_POSITIONS),
-        )
+        player, after, hole = game.player(state), game.play(state, action), Hole(game, self.points, NO_LIMIT)
         text = game.action_text(state, action)
         if game.outcome(after) is not None:
             return Step.right() if is_won(game, after, player) else Step.wrong(f"{text} ends the game without a win")
@@ -135,10 +133,8 @@ class KeepsWin(Judge):
         return Step(reply=reply)
 
     def _num_answers(self, hole: Hole, state: State) -> float:
-        """The number of moves in the hole, and passes, that still win; infinite if the game is over."""
+        """The number of moves in the hole, with the pass, that still win; infinite if the game is over."""
         if hole.game.outcome(state) is not None:
             return float("inf")
-        moves = [action for action in hole.game.legal_actions(state) if action in self.points] + [
-            hole.game.spec.num_actions - 1
-        ]
-        return sum(hole.after(state, action) > 0 for action in moves)
+        moves = self.points | {hole.game.spec.num_actions - 1}
+        return sum(hole.after(state, action) > 0 for action in hole.game.legal_actions(state) if action in moves)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from zerosum.arena.plan import GAMES_AT_ONCE
 from zerosum.arena.seating import seat_of
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.base.errors import SettingsError
@@ -23,6 +22,8 @@ from zerosum.run.exam.task import Part, Step, Task
 
 SIMULATIONS = 800
 """Simulations of a move if no other limit is given."""
+MOST_BOARDS = 16
+"""Boards at once of our own players: their positions share batches, but each may keep a table of a whole ending."""
 WAIT_S = 0.2
 """Seconds of a wait for a program's move between two looks at an interrupt."""
 
@@ -82,7 +83,7 @@ class _Board:
 
 def _answers(game: Rules, contestant: Contestant, tasks: Sequence[Task], *, seed: int) -> Iterator[Failure | None]:
     """For each task, as they end, its failure; None for one that is done right."""
-    num_boards = min(len(tasks), num_cores() if isinstance(contestant, ProgramContestant) else GAMES_AT_ONCE)
+    num_boards = min(len(tasks), num_cores() if isinstance(contestant, ProgramContestant) else MOST_BOARDS)
     inbox: Inbox = queue.SimpleQueue()
     seat = seat_of(game, contestant, inbox, num_boards=num_boards, seed=seed)
     limits = EngineLimits(nodes=contestant.terms.nodes, depth=contestant.terms.depth)
