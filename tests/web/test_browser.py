@@ -10,6 +10,7 @@ import pytest
 
 import zerosum
 from web_for_tests import DESKTOP, PHONE, Open, click, history, picture, record_games, says, serving, untrained_run
+from zerosum.play.runs import NETWORKS
 from zerosum.run.run_directory import hold
 
 
@@ -450,8 +451,9 @@ def test_nothing_can_be_clicked_before_the_program_answers(visit: Open) -> None:
     says(page, "The match is over")
 
 
-def test_pictures_of_the_documentation(visit: Open) -> None:
-    page = visit("#/play?game=chess&side=0&vs=rollouts@400&moves=e2e4+e7e5+g1f3+b8c6+f1c4+g8f6")
+def test_pictures_of_the_documentation(visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", NETWORKS)
+    page = visit("#/play?game=chess&side=0&vs=zerosum%27s+network&moves=e2e4+e7e5+g1f3+b8c6+f1c4+g8f6")
     says(page, "Your move")
     click(page, "f3")
     picture(page, "play")
@@ -469,12 +471,14 @@ def test_pictures_of_the_documentation(visit: Open) -> None:
         says(page, f"Simulation 31, {phase}")
     picture(page, "search")
     page = visit(
-        "#/analyse?game=chess&moves=e2e4+e7e5+d1h5+b8c6+f1c4+g8f6+h5f7&ply=5", size={"width": 1000, "height": 700}
+        "#/analyse?game=chess&moves=e2e4+e7e5+d1h5+b8c6+f1c4+g8f6+h5f7&ply=6", size={"width": 1280, "height": 800}
     )
-    page.get_by_label("Search of a position").select_option("50")
+    says(page, "to move")
     page.get_by_role("button", name="Review the game").click()
-    page.locator(".summary table").wait_for()
+    page.locator(".summary table").wait_for(timeout=120_000)
     page.evaluate("scrollTo(0, 0)")
+    page.get_by_text("Nf6 is a blunder").wait_for()
+    says(page, "a proven win")
     picture(page, "analyse")
 
 

@@ -386,6 +386,7 @@ export function show(main, fields) {
     progress.hidden = true;
     await keepMistakes();
     render(view);
+    if (isOn) searchHere();  // the review has ended the search of the position
   });
   on("trouble", ({says: said}) => {
     progress.hidden = true;
