@@ -155,13 +155,12 @@ def cards_text() -> str:
         exams += [f"| {directory.name} | {card.exam} |"] if card.exam else []
         lines = "".join(f"$ {_wrapped(command)}\n" for command in card.commands)
         commands.append(f"{directory.name}:\n\n```console\n{lines}```\n")
+    sat = "Right answers in the [exams](exams.md), each at 800 simulations a move or in about the same time:\n\n"
     return (
         "| network | training | evaluations a CPU-second | rating | measured at | date of the code |\n"
         "|---|---|---|---|---|---|\n"
         + "\n".join(rows)
-        + "\n\nRight answers in the [exams](exams.md), each at 800 simulations a move or the same time:\n\n"
-        "| network | exam |\n|---|---|\n"
-        + "\n".join(exams)
+        + ("\n\n" + sat + "| network | exam |\n|---|---|\n" + "\n".join(exams) if exams else "")
         + "\n\nThe commands that made them:\n\n"
         + "\n".join(commands)
     )

@@ -120,8 +120,11 @@ def test_a_run_becomes_a_network_of_the_package(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(SystemExit, match="does not exist"):
         package_network.main([str(run), *words])
     train_a_little("tictactoe", run)
+    exam = tmp_path / "exam.jsonl"
+    exam.write_text('{"part": "mate in 2", "right": 3, "asked": 4}\n{"part": "seki", "right": 1, "asked": 1}\n')
     for rating in ("Elo 1", "Elo 2"):  # the second one replaces the first
-        package_network.main([str(run), *words, "--rating", rating])
+        package_network.main([str(run), *words, "--rating", rating, "--exam", str(exam)])
+    assert "| tictactoe | mate in 2 3 of 4, seki 1 of 1 |" in package_network.cards_text()
     assert package_network.PAGE.read_text() == "".join((*page[:2], package_network.cards_text(), *page[2:]))
     assert "| Elo 2 | 4 simulations a move |" in package_network.cards_text()
     [directory] = bundled.bundled_networks()
@@ -130,6 +133,9 @@ def test_a_run_becomes_a_network_of_the_package(tmp_path: Path, monkeypatch: pyt
     assert chosen.player.step == 2 and "Elo 2 above random play at 4 simulations a move" in chosen.sentence
     with pytest.raises(SystemExit, match="learned from selfplay: do without --records"):
         package_network.main([str(run), *words, "--records", "zerosum import games.pgn"])
+    exam.write_text("no JSON")
+    with pytest.raises(SystemExit, match="is not the output of `zerosum exam --json`"):
+        package_network.main([str(run), *words, "--exam", str(exam)])
     monkeypatch.setattr(package_network, "MOST_BYTES", 1000)
     with pytest.raises(SystemExit, match="take a smaller one"):
         package_network.main([str(run), *words])

@@ -10,6 +10,7 @@ from zerosum.games import Rules, State, make
 from zerosum.run.exact_endings import random_position
 from zerosum.run.exam.mates import mate_part
 from zerosum.run.exam.task import Judge, Part, RightMoves, Step, Task, is_won
+from zerosum.search import SearchConfig, new_search
 from zerosum.search.result_tables import ResultTable, make_table
 
 QUEEN = 9
@@ -18,6 +19,8 @@ CLEAR = 3
 """Count by which taking the queen must be better than every other move."""
 AHEAD = 3
 """Plies that are looked ahead after a move."""
+MATE_POSITIONS = 20_000
+"""Positions that are searched for a forced mate after another move than taking the queen."""
 RANDOM_PLIES = 80
 """Most plies of a random game in which a hanging queen is looked for."""
 
@@ -71,6 +74,23 @@ class TableWin(Judge):
         return plies if plies is not None and plies > 0 else float("inf")
 
 
+@dataclass(frozen=True)
+class TakesOrMates(RightMoves):
+    """A judge of one move: it is one of a set, or it mates by force, however long that takes."""
+
+    def judge(self, game: Rules, state: State, action: int, *, num_moves: int) -> Step:
+        """As `Judge.judge`; a search for forced results sees the mates."""
+        step = super().judge(game, state, action, num_moves=num_moves)
+        after = game.play(state, action)
+        if step.is_right or game.outcome(after) is not None:
+            return step
+        search = new_search(game, SearchConfig(root_noise_alpha=1.0))
+        search.reset(0, after)
+        search.prove(0, MATE_POSITIONS)
+        forced = search.forced(0)
+        return Step.right() if forced is not None and forced[0] == -1 else step
+
+
 def hanging_queens(game: Rules, number: int, seed: int) -> list[Task]:
     """Positions of random games in which taking a queen is right and everything else is clearly worse, one of a game.
 
@@ -81,7 +101,7 @@ def hanging_queens(game: Rules, number: int, seed: int) -> list[Task]:
         state = game.initial_state()
         while game.outcome(state) is None and state.plies < RANDOM_PLIES:
             if right := _queen_takers(game, state):
-                found.append(Task(game.position_text(state) or "", RightMoves(right)))
+                found.append(Task(game.position_text(state) or "", TakesOrMates(right)))
                 break
             state = game.play(state, generator.choice(game.legal_actions(state)))
     return found
@@ -98,13 +118,10 @@ def _queen_takers(game: Rules, state: State) -> frozenset[int]:
         takes = sign * game.material(after) - before >= QUEEN and game.outcome(after) is None
         (takers.add if takes else others.append)(action)
     worth = {action: _worth(game, state, action) for action in sorted(takers)}
-    right = {action for action, value in worth.items() if value >= before + QUEEN}
-    if not right:
+    best = max(worth.values(), default=before)
+    if best < before + QUEEN or any(_worth(game, state, action) > best - CLEAR for action in others):
         return frozenset()
-    limit = max(worth[action] for action in right) - CLEAR
-    if any(_worth(game, state, action) > limit for action in others):
-        return frozenset()
-    return frozenset(right)
+    return frozenset(action for action, value in worth.items() if value >= before + QUEEN / 2)
 
 
 def _worth(game: Rules, state: State, action: int) -> float:
