@@ -24,6 +24,7 @@ from zerosum.play.own_contestants import existing_run
 from zerosum.play.player import load_player, network_name
 from zerosum.play.runs import PlayerWord, network_at
 from zerosum.play.skill import LEVELS_FILE, levels_of
+from zerosum.run.exam import has_exam
 
 PACKAGED = bundled.DIRECTORY
 NAMES = sorted(path.parent.name for path in PACKAGED.glob("*/card.toml"))
@@ -62,8 +63,9 @@ def test_a_network_of_the_package_is_whole_and_small_and_has_a_card(name: str) -
     assert checkpoint_path(directory / "checkpoints", player.step).with_suffix(".safetensors").stat().st_size <= 4e6
     card = bundled.read_card(directory)
     for field in fields(card):
-        optional = field.name in ("earlier", "evaluations_per_second")
+        optional = field.name in ("earlier", "evaluations_per_second", "exam")
         assert optional or getattr(card, field.name), f"the card says nothing of {field.name}"
+    assert bool(card.exam) == has_exam(player.game), "networks of games with an exam have sat it"
     assert ("--from-records" in card.command) != bool(card.evaluations_per_second), "it has no games or self-play"
     assert bool(card.earlier) == any(word in card.command for word in ("--from-records", "--from-network"))
     files = {file.name for file in directory.iterdir()}
