@@ -121,7 +121,9 @@ class SecondThoughts(Analyst):
         value = first if self.player.game.player(state) == 0 else -first
         actions = (self.player.game.legal_actions(state)[-1],)
         line = AnalysisLine(self.player.game, state, actions, 80, value, 0.1, None, False)
-        root = SimpleNamespace(player=self.player.game.player(state), value=value, num_simulations=100, proven=None, best_action=actions[0])
+        root = SimpleNamespace(
+            player=self.player.game.player(state), value=value, num_simulations=100, proven=None, best_action=actions[0]
+        )
         return Analysis(self.player.game, state, cast(Root, root), (line,), 100, 0.1, "simulations", "a sage")
 
 
