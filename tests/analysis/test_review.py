@@ -22,7 +22,7 @@ from gtp_client import Client
 from lc0_files import Lc0File, lc0_network
 from zerosum._core import Root
 from zerosum.analysis.analyst import Analyst
-from zerosum.analysis.review import Review, ReviewedMove, ReviewedPosition, Thresholds, review
+from zerosum.analysis.review import LONGER, Review, ReviewedMove, ReviewedPosition, Thresholds, review
 from zerosum.analysis.review_command import ReviewCommand
 from zerosum.analysis.review_record import annotated
 from zerosum.analysis.review_text import review_numbers, review_text
@@ -94,6 +94,58 @@ def test_exact_results_give_exact_marks() -> None:
     assert [move.loss for move in found.moves[2:]] == [0.0, 0.0, 1.0, 0.0]
     assert found.num_marks(1) == {"inaccuracy": 0, "mistake": 0, "blunder": 1}
     assert found.mean_loss(0) == pytest.approx(1 / 3, abs=0.01)
+
+
+class SecondThoughts(Analyst):
+    """An analyst that takes the second move for a blunder, until it looks longer."""
+
+    def __init__(self, game: Rules, *, late: float) -> None:
+        super().__init__(Player(game, UniformEvaluator(), SearchConfig(), name="second thoughts"))
+        self._late, self.asked = late, list[tuple[int, int]]()
+
+    def final(self, task: Task, *, start: State | None = None, moves: Sequence[int] = ()) -> Analysis:
+        assert start is not None and task.num_visits is not None
+        game = self.player.game
+        state = start
+        for action in moves:
+            state = game.play(state, action)
+        return self._judge(state, task.num_visits)
+
+    def after(self, task: Task, action: int, state: State) -> Analysis:
+        assert task.num_visits is not None
+        return self._judge(state, task.num_visits)
+
+    def _judge(self, state: State, num_visits: int) -> Analysis:
+        self.asked.append((state.plies, num_visits))
+        first = 0.0 if state.plies < 2 else 0.8 if num_visits == 10 else self._late
+        value = first if self.player.game.player(state) == 0 else -first
+        actions = (self.player.game.legal_actions(state)[-1],)
+        line = AnalysisLine(self.player.game, state, actions, 80, value, 0.1, None, False)
+        root = SimpleNamespace(
+            player=self.player.game.player(state), value=value, num_simulations=100, proven=None, best_action=actions[0]
+        )
+        return Analysis(self.player.game, state, cast(Root, root), (line,), 100, 0.1, "simulations", "a sage")
+
+
+@pytest.mark.parametrize(("late", "mark"), [(0.8, "??"), (0.25, "?"), (-0.5, "")])
+def test_a_blunder_is_looked_at_longer(late: float, mark: str) -> None:
+    analyst = SecondThoughts(make("connect4"), late=late)
+    found = review(Record("connect4", moves("1 2 3")), analyst, Task(num_visits=10))
+    assert [move.mark for move in found.moves] == ["", mark, ""]
+    assert analyst.asked[:4] == [(0, 10), (1, 10), (2, 10), (3, 10)]
+    assert analyst.asked[4:] == [(1, 10 * LONGER), (2, 10 * LONGER)], "only the positions around the blunder"
+
+
+MORPHY = "4kb1r/p2rqppp/5n2/1B2p1B1/4P3/1Q6/PPP2PPP/2KR4 b k - 0 14"
+"""Morphy against the Duke of Brunswick and Count Isouard, Paris 1858, after 14. Rd1."""
+
+
+@pytest.mark.parametrize("name", ["chess", "chess-alphabeta"])
+def test_a_famous_sacrifice_is_no_blunder(name: str) -> None:
+    player = load_player(f"bundled/{name}", num_simulations=400 if name == "chess" else 20_000)
+    record = Record("chess", moves("Qe6 Bxd7+ Nxd7 Qb8+ Nxb8 Rd8#"), start=MORPHY)
+    found = review(record, Analyst(player), Task(num_visits=player.config.num_simulations))
+    assert [move.mark for move in found.moves if move.player == 0] == ["", "", ""]
 
 
 def test_a_game_that_ended_has_its_result_and_no_search() -> None:

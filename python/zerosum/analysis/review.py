@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -54,6 +55,9 @@ class Thresholds:
         marks = [("??", self.blunder), ("?", self.mistake), ("?!", self.inaccuracy)]
         return next((mark for mark, least in marks if loss >= least), "")
 
+
+LONGER = 8
+"""How many times as long the positions before and after a blunder are searched, before it is called one."""
 
 MARKS = {"?!": "inaccuracy", "?": "mistake", "??": "blunder"}
 
@@ -145,7 +149,8 @@ def review(
 
     Ctrl-C ends a review early: it then has the moves that were searched by then (`Review.is_interrupted`).
 
-    A move's loss is the mover's win rate before the move minus the win rate after it.
+    A move's loss is the mover's win rate before the move minus the win rate after it. Around a move that looks like a
+    blunder both positions are searched longer, and that search decides.
 
     Args:
         record: A record of the analyst's game, without errors.
@@ -189,7 +194,20 @@ def review(
         record = _cut(record, len(actions))
     if counting is not None and not is_interrupted:
         positions = _counted(counting, positions, actions)
-    moves = []
+    moves = _verdicts(analyst, thresholds, positions, actions)
+    if not is_interrupted:
+        with contextlib.suppress(KeyboardInterrupt):  # the verdicts of the first look stand
+            positions = _looked_longer(analyst, task, moves, positions, start, actions)
+            moves = _verdicts(analyst, thresholds, positions, actions)
+    moves = _with_people(moves, people, game, positions)
+    return Review(record, game, tuple(positions), tuple(moves), analyst.player.own_name, thresholds, is_interrupted)
+
+
+def _verdicts(
+    analyst: Analyst, thresholds: Thresholds, positions: Sequence[ReviewedPosition], actions: Sequence[int]
+) -> list[ReviewedMove]:
+    """The loss and the mark of each move, by the values of the positions before and after it."""
+    game, moves = analyst.player.game, list[ReviewedMove]()
     for ply, action in enumerate(actions):
         before, after = positions[ply : ply + 2]
         player = game.player(before.state)
@@ -202,8 +220,31 @@ def review(
         is_best = before.report is not None and before.report.best_move == text
         loss = 0.0 if is_best else max(0.0, -change)
         moves.append(ReviewedMove(text, action, player, loss, thresholds.mark(loss) if loss > noise else ""))
-    moves = _with_people(moves, people, game, positions)
-    return Review(record, game, tuple(positions), tuple(moves), analyst.player.own_name, thresholds, is_interrupted)
+    return moves
+
+
+def _looked_longer(
+    analyst: Analyst,
+    task: Task,
+    moves: Sequence[ReviewedMove],
+    positions: Sequence[ReviewedPosition],
+    start: State,
+    actions: Sequence[int],
+) -> list[ReviewedPosition]:
+    """The positions, those around a blunder searched `LONGER` times as long: a sacrifice may only look like one."""
+    longer = replace(
+        task,
+        num_visits=None if task.num_visits is None else LONGER * task.num_visits,
+        seconds=None if task.seconds is None else LONGER * task.seconds,
+    )
+    doubtful = {ply + step for ply, move in enumerate(moves) if move.mark == "??" for step in (0, 1)}
+    looked = list(positions)
+    for ply in sorted(doubtful):
+        known = positions[ply]
+        # Solved positions are known; one whose value is not the search's was counted by people.
+        if known.report is not None and known.report.proven is None and known.value == known.searched_value:
+            looked[ply] = _searched(known.state, analyst.final(longer, start=start, moves=actions[:ply]))
+    return looked
 
 
 def _with_people(

@@ -325,18 +325,18 @@ class Study:
 class TurnAnalyst(Analyst):
     """An analyst that passes its searches to a function."""
 
-    def __init__(self, player: Player, search: Callable[[State], Analysis]) -> None:
-        """`search` returns the analysis of a position."""
+    def __init__(self, player: Player, search: Callable[[State, Task], Analysis]) -> None:
+        """`search` returns the analysis of a position within the limits of a task."""
         self.player, self._search = player, search
 
     def final(self, task: Task, *, start: State | None = None, moves: Sequence[int] = ()) -> Analysis:
-        """As in `Analyst`, with the limits of `search` instead of the task's."""
+        """As in `Analyst`."""
         game = self.player.game
-        return self._search(functools.reduce(game.play, moves, game.initial_state() if start is None else start))
+        return self._search(functools.reduce(game.play, moves, game.initial_state() if start is None else start), task)
 
     def after(self, task: Task, action: int, state: State) -> Analysis:
-        """As in `Analyst`, with the limits of `search` instead of the task's."""
-        return self._search(state)
+        """As in `Analyst`."""
+        return self._search(state, task)
 
 
 def _require_short(record: Record, most: int) -> None:

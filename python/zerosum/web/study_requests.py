@@ -200,11 +200,11 @@ async def _review(visit: Visit, study: Study, player: Player, simulations: int) 
     loop, is_stopped = asyncio.get_running_loop(), False
     points: list[Any] = []
 
-    def search(state: State) -> Analysis:
+    def search(state: State, task: Task) -> Analysis:
         if is_stopped:
             raise SettingsError("the review was stopped.")
         asked = asyncio.run_coroutine_threadsafe(
-            visit.house.searches.search(player, state, simulations=simulations, num_lines=2), loop
+            visit.house.searches.search(player, state, simulations=task.num_visits, num_lines=2), loop
         )
         pending.append(asked)
         found = asked.result()
