@@ -52,12 +52,12 @@ pub fn static_exchange(board: &Board, chosen: Move, values: &[i32]) -> i32 {
     let mut last = 0;
     loop {
         side = side.opponent();
-        let takes = |line: &&mut Line| line.next().is_some_and(|piece| piece.owner == side);
+        let is_own = |line: &&mut Line| line.next().is_some_and(|piece| piece.owner == side);
         let order = |line: &&mut Line| {
             line.next().map_or(0, |piece| if piece.kind == KING { KING_VALUE } else { value(piece.kind) })
         };
-        let Some(line) = lines.iter_mut().filter(takes).min_by_key(order) else { break };
-        let taker = line.next().expect("a line that takes has a piece");
+        let Some(line) = lines.iter_mut().filter(is_own).min_by_key(order) else { break };
+        let taker = line.next().expect("an own line has a piece");
         line.front += 1;
         last += 1;
         gains[last] = at_stake(on_square) - gains[last - 1];
