@@ -46,7 +46,7 @@ class _Line:
 
 
 class DeepeningDriver:
-    """One search of one position. A search that has ended goes on if it is run again: the table has what it knew."""
+    """One search of one position. Another `run` continues it, with the table of the runs before."""
 
     def __init__(
         self,

@@ -111,7 +111,7 @@ class SearchDriver:
         self._deepening: DeepeningDriver | None = None
 
     def run(self, task: Task, *, started: float | None = None) -> Analysis:
-        """Search until a limit is reached, with at least one simulation. Run again, a search goes on.
+        """Search until a limit is reached, with at least one simulation. Another `run` continues it.
 
         Args:
             task: The limits.

@@ -101,7 +101,7 @@ async def _loss(visit: Visit, study: Study, action: int, rate: float, word: str)
 
 
 def _judge(visit: Visit, word: str, game: Rules) -> Player:
-    """The player that has reviewed the game, or the usual one if it is no longer here."""
+    """The player that has reviewed the game, or the usual one if it is gone."""
     try:
         return visit.house.library.analyst(word, game)
     except (SettingsError, DataError):

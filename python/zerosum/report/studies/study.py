@@ -54,7 +54,7 @@ def run_study(
 
     Args:
         study: The study.
-        directory: Its directory; the same study goes on in it after a stop.
+        directory: Its directory; the same study continues in it after a stop.
         write: Gets the tables and the conclusion.
         say: Gets the progress.
 

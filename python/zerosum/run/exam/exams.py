@@ -1,4 +1,4 @@
-"""Which game has which exam: the one place that names them."""
+"""The exam of each game: no other file names the games that have one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def named_parts(parts: Sequence[Part], names: Sequence[str]) -> tuple[Part, ...]
     """The parts with these names, in the order of the exam; all of them without names.
 
     Raises:
-        SettingsError: there is no part of a name.
+        SettingsError: a name is not a part's.
     """
     known = [part.name for part in parts]
     for name in names:

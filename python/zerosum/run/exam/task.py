@@ -21,7 +21,7 @@ class Step:
     """What a judge says about a move."""
 
     is_right: bool | None = None
-    """Whether the task is done right; None if it goes on."""
+    """Whether the task is done right; None if it continues."""
     reason: str = ""
     """Why the move or the game is wrong, in words; "" otherwise."""
     reply: int | None = None
