@@ -64,10 +64,15 @@ def skilled_search(config: SearchConfig) -> SearchConfig:
     return replace(config, root_selection="puct", leaves_in_flight=1, batches_in_flight=1, proof_nodes=0)
 
 
+def visits_of(skill: float, *, is_alpha_beta: bool) -> int:
+    """Positions of an alpha-beta search, or simulations of a tree search, per move at a skill below 20."""
+    return positions_of(skill) if is_alpha_beta else simulations_of(skill)
+
+
 def with_search_of_skill(player: Player, skill: float) -> Player:
     """The player with the shorter search of a skill below 20; its moves are drawn at `temperature_of(skill)`."""
-    number = positions_of(skill) if player.is_alpha_beta else simulations_of(skill)
     config = skilled_search(player.config).proving(proof_nodes=0)
+    number = visits_of(skill, is_alpha_beta=player.is_alpha_beta)
     return player.judged_by(player.evaluator, replace(config, num_simulations=number))
 
 

@@ -76,8 +76,7 @@ def play_in_terminal(
     """
     humans = BOTH if human_side == "both" else frozenset({human_side})
     start = state_after(player.game, "", position=position)
-    table = _Table(player, humans, seconds, start, not position, has_colours, read, write)
-    table.levels, table.seed = levels, seed
+    table = _Table(player, humans, seconds, levels, seed, start, not position, has_colours, read, write)
     if elo is not None:
         table.limit_to(elo)
     try:
@@ -98,6 +97,8 @@ class _Table:
         player: Player,
         humans: frozenset[int],
         seconds: float | None,
+        levels: Levels | None,
+        seed: int,
         start: State,
         is_initial: bool,
         has_colours: bool,
@@ -112,8 +113,7 @@ class _Table:
         self._notation = peoples_notation(self._game)
         self._is_flipped = False
         self._saved = set[Path]()  # files that this game may write again
-        self.levels: Levels | None = None
-        self.seed = 0
+        self._levels, self._seed = levels, seed
         self._skill: float | None = None
         self._has_quit = False
 
@@ -164,7 +164,7 @@ class _Table:
             analysis = self._analyse()
             return analysis.best_action, analysis.verdict()
         analysis = with_search_of_skill(self._player, self._skill).analyse(self._state)
-        number = uniform(self.seed, len(self._so_far.actions), 0, "drawn move")
+        number = uniform(self._seed, len(self._so_far.actions), 0, "drawn move")
         return drawn_action(analysis.root, number, temperature=temperature_of(self._skill)), analysis.verdict()
 
     def _move(self, action: int) -> None:
@@ -351,12 +351,12 @@ class _Table:
 
     def limit_to(self, elo: float) -> None:
         """Play at a rating from now on. Raises SettingsError if it is not among the measured ones."""
-        if self.levels is None:
+        if self._levels is None:
             raise SettingsError(
                 f"no rating of {self._player.own_name}'s skills at {short_name(self._game)} is known:"
                 " `zerosum levels` measures them."
             )
-        self._skill = self.levels.require(elo)
+        self._skill = self._levels.require(elo)
         self._write(f"The computer plays at a rating of about {elo:+g}, where random play is 0.")
 
     def _strength(self, argument: str) -> None:

@@ -36,7 +36,7 @@ from zerosum.play.driver import Task, progress_of
 from zerosum.play.engine import Engine
 from zerosum.play.mates import mate_finder
 from zerosum.play.player import Player
-from zerosum.play.skill import MOST_SKILL, drawn_action, positions_of, simulations_of
+from zerosum.play.skill import MOST_SKILL, drawn_action, visits_of
 from zerosum.protocols.engine_setup import EngineSetup, failure_text
 from zerosum.protocols.line_reports import board_lines, evaluation_lines, move_lines, perft_lines
 from zerosum.protocols.line_words import GoWords, Position, read_go, read_position
@@ -325,8 +325,7 @@ class LineEngine(ABC):
         numbers, manager = go.words.numbers, self._manager(is_exact="movetime" in go.words.numbers)
         is_game = not go.is_infinite and "mate" not in numbers
         skill, temperature = (self.setup.skill, self.setup.temperature) if is_game else (MOST_SKILL, 0.0)
-        number_of = positions_of if engine.player.is_alpha_beta else simulations_of
-        by_skill = number_of(skill) if skill < MOST_SKILL else None
+        by_skill = visits_of(skill, is_alpha_beta=engine.player.is_alpha_beta) if skill < MOST_SKILL else None
         given = (numbers.get("nodes"), self.setup.number("Simulations") or None, by_skill)
         limits = [max(limit, 1) for limit in given if limit]
         self._num_go += 1

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from zerosum.base.errors import DataError, SettingsError, counted
-from zerosum.games import Rules, State, make
+from zerosum.games import Rules, State
 from zerosum.games.piece_kinds import has_piece_values
 from zerosum.games.playthrough import Playthrough
 from zerosum.play.player import load_player
@@ -30,8 +30,7 @@ from zerosum.report.run_data import RunData, read_run
 from zerosum.report.studies.figures import Figures
 from zerosum.report.studies.page import Findings, Table
 from zerosum.report.studies.study import Job
-from zerosum.report.studies.words import StudyWords, one_run
-from zerosum.run.given_game import recorded_game
+from zerosum.report.studies.words import StudyWords, run_and_game
 
 CHECKPOINT, GAMES = "checkpoint", "games"
 MOST_CHECKPOINTS = 10
@@ -56,16 +55,11 @@ class LearnedWhenStudy:
     @classmethod
     def of(cls, words: StudyWords) -> LearnedWhenStudy:
         """The study of a run. Raises SettingsError or DataError if the words do not name one with checkpoints."""
-        path, named = one_run("learned-when", words)
+        path, game = run_and_game("learned-when", words)
         run = read_run(path)
         if len(run.checkpoints) < 2:
             raise DataError(
                 f"{path} has {counted(len(run.checkpoints), 'checkpoint')}, expected two or more to compare."
-            )
-        game = make(recorded_game(path))
-        if named is not None and named.spec.name != game.spec.name:
-            raise SettingsError(
-                f"{path} has learned {game.spec.full_name}, not {named.spec.full_name}: name a run of that game."
             )
         if run.config.network.kind == "updatable":
             raise SettingsError(

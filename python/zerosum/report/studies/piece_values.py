@@ -26,8 +26,7 @@ from zerosum.report.studies.estimates import Estimate
 from zerosum.report.studies.figures import Figures
 from zerosum.report.studies.page import Findings, Table
 from zerosum.report.studies.study import Job
-from zerosum.report.studies.words import StudyWords, one_run
-from zerosum.run.given_game import recorded_game
+from zerosum.report.studies.words import StudyWords, run_and_game
 from zerosum.run.learned_pieces import customary_piece_values, learned_piece_values
 
 SEEDS = 3
@@ -53,14 +52,8 @@ class PieceValuesStudy:
         seeds = SEEDS if words.seeds is None else words.seeds
         if len(words.names) == 1 and GameName.parse(words.names[0]).can_exist:
             return cls(_with_pieces(make(words.names[0])), None, seeds)
-        path, named = one_run("piece-values", words)
-        run = read_run(path)
-        game = make(recorded_game(path))
-        if named is not None and named.spec.name != game.spec.name:
-            raise SettingsError(
-                f"{path} has learned {game.spec.full_name}, not {named.spec.full_name}: name a run of that game."
-            )
-        return cls(_with_pieces(game), run, seeds)
+        path, game = run_and_game("piece-values", words)
+        return cls(_with_pieces(game), read_run(path), seeds)
 
     @property
     def kind(self) -> type[Figures]:

@@ -10,6 +10,7 @@ from zerosum.games import Rules, make
 from zerosum.games.names import GameName
 from zerosum.play.bundled import require_network
 from zerosum.play.player import Player, load_player
+from zerosum.run.given_game import recorded_game
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,17 @@ def one_run(study: str, words: StudyWords) -> tuple[Path, Rules | None]:
     if games and not GameName.parse(games[0]).can_exist:
         raise SettingsError(f"{games[0]!r} is not a game: the study {study} is of one run, named after its game.")
     return require_network(run), make(games[0]) if games else None
+
+
+def run_and_game(study: str, words: StudyWords) -> tuple[Path, Rules]:
+    """The run of a study of one run, and the game that it has learned. Raises as `one_run`, and for another game."""
+    path, named = one_run(study, words)
+    game = make(recorded_game(path))
+    if named is not None and named.spec.name != game.spec.name:
+        raise SettingsError(
+            f"{path} has learned {game.spec.full_name}, not {named.spec.full_name}: name a run of that game."
+        )
+    return path, game
 
 
 def study_player(study: str, words: StudyWords, *, batch_size: int) -> Player:
