@@ -129,7 +129,7 @@ def test_two_engines_look_at_one_position(visit: Open) -> None:
 def test_the_mistakes_of_a_review_are_positions_to_solve(visit: Open, size: dict[str, int] | None) -> None:
     more = {} if size is None else {"size": size}
     page = visit(f"#/analyse?game=chess&moves={SCHOLARS_MATE}", script=NO_ENGINE, **more)
-    reviewed(page, "2000")
+    reviewed(page, "400")
     page.get_by_role("link", name=re.compile("^Solve ")).click()
     says(page, "Black to move. In the game Nf6 was played, a")
     assert page.locator("[data-name='h1']").bounding_box()["y"] < page.locator("[data-name='h8']").bounding_box()["y"]
@@ -159,7 +159,7 @@ def test_the_mistakes_of_all_reviewed_games_are_kept_in_the_browser(visit: Open,
         page.goto(f"{site[0]}#/analyse?game={game}&moves={moves}")
         page.evaluate(NO_ENGINE)
         page.reload()
-        reviewed(page, "2000" if game == "chess" else "400")
+        reviewed(page, "400")
         page.get_by_role("link", name=re.compile("^Solve ")).wait_for()
     page.get_by_role("link", name=re.compile(r"All \d+ mistakes of your reviewed games")).click()
     page.locator(".puzzle-games h3").nth(2).wait_for()

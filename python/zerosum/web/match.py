@@ -110,6 +110,7 @@ class Match:
             computer=names[0],
             second_computer=names[1],
             most_plies=self._most_plies,
+            number=number,
         )
         for action in actions:
             table.play(action)

@@ -50,6 +50,7 @@ class Table:
         resigned: int | None = None,
         marked: Sequence[int] = (),
         most_plies: int = 2000,
+        number: int = 0,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Set up a game.
@@ -66,6 +67,7 @@ class Table:
             resigned: The side that has resigned.
             marked: Points of Go's chains that are judged otherwise than by random games, as `mark_dead` does.
             most_plies: Largest number of plies.
+            number: The key of the computers' random draws; equal moves are drawn in games of equal numbers.
             now: Seconds of a monotonic clock.
 
         Raises:
@@ -77,6 +79,7 @@ class Table:
         self.game, self.people, self.computer, self.control = game, people, computer, control
         self.computers = (computer, second_computer or computer)
         """Name of the computer for each side without a person."""
+        self.number = number
         self._most_plies, self._now = most_plies, now
         self.start = start
         self._control = TimeControl.parse(control) if control else TimeControl()

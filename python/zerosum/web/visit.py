@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -56,6 +57,8 @@ class House:
     searches: Searches
     seed: int = 0
     """Key of the moves of random players."""
+    table_numbers: Iterator[int] = field(default_factory=itertools.count)
+    """The numbers of the next games that pages open."""
     reviews: Reviews = field(default_factory=Reviews)
     """The newest reviews."""
     trainings: Trainings | None = None
@@ -191,6 +194,7 @@ class Visit:
             resigned=fields.integer("resigned", 0, 1),
             marked=marked,
             most_plies=limits.plies,
+            number=next(self.house.table_numbers),
         )
         self.stop("computer", "flag", "hint")
         self.table, self._teaches, self.kept = table, teaches, 0
@@ -332,7 +336,7 @@ class Visit:
         """The computer's move and its analysis, with `seconds` a move, a `rating`, or moves of `people` if given."""
         house, game, state = self.house, table.game, table.state
         player = await asyncio.to_thread(house.library.player, table.computers[table.mover], game)
-        draw_ = uniform(house.seed, id(table) % (1 << 31), len(table.actions), "web")
+        draw_ = uniform(house.seed, table.number, len(table.actions), "web")
         if isinstance(player, RandomPlay):
             legal = game.legal_actions(state)
             return legal[int(draw_ * len(legal))], None
