@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from networks_for_tests import with_opinions
 from zerosum.games import make
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
-from zerosum.network.lc0 import GAME, dense_places
+from zerosum.network.lc0 import GAMES
+from zerosum.network.lc0_moves import dense_places
 
+GAME = GAMES[1]
 LINEAR16, FLOAT16, BFLOAT16, FLOAT32 = 1, 2, 3, 4
 
 

@@ -14,12 +14,12 @@ import pytest
 
 import lc0_files
 import zerosum
-from lc0_files import BFLOAT16, DENSE, FLOAT16, FLOAT32, LINEAR16, PLANES, Lc0File, data, lc0_network, number
+from lc0_files import BFLOAT16, DENSE, FLOAT16, FLOAT32, GAME, LINEAR16, PLANES, Lc0File, data, lc0_network, number
 from zerosum.base.errors import DataError
 from zerosum.games import make
 from zerosum.network import load_checkpoint
 from zerosum.network.evaluators.torch import TorchEvaluator
-from zerosum.network.lc0 import GAME, dense_places
+from zerosum.network.lc0_moves import dense_places
 from zerosum.replay.batch import Batch
 from zerosum.replay.samples import Policies
 
@@ -156,9 +156,10 @@ def with_nan() -> Lc0File:
     ("file", "message"),
     [
         (changed(magic=7), r"its magic number is 0x7, expected 0x1c0"),
-        (with_format(1, 3), r"its input is INPUT_112_WITH_CANONICALIZATION, expected INPUT_CLASSICAL_112_PLANE"),
-        (with_format(3, 6), r"its network is NETWORK_ATTENTIONBODY_WITH_HEADFORMAT, expected"),
-        (with_format(4, 3), r"its policy is POLICY_ATTENTION, expected POLICY_CLASSICAL or POLICY_CONVOLUTION"),
+        (with_format(1, 132), r"its input is INPUT_112_WITH_CANONICALIZATION_HECTOPLIES_ARMAGEDDON, expected INPUT_"),
+        (with_format(3, 5), r"its network is NETWORK_ONNX, expected NETWORK_CLASSICAL or NETWORK_SE"),
+        (with_format(4, 4), r"its policy is 4, expected POLICY_CLASSICAL or POLICY_CONVOLUTION or POLICY_ATTENTION"),
+        (with_format(3, 6), r"its policy is POLICY_CONVOLUTION, expected POLICY_ATTENTION"),
         (with_format(5, 99), r"its value is 99, expected VALUE_CLASSICAL or VALUE_WDL"),
         (with_format(5, 1), r"its value has 3 outputs, expected 1"),
         (with_nan(), r"value_out has the weight nan"),

@@ -108,6 +108,8 @@ class _Seen:
         """The fields of the position itself."""
         found = self.values(value, visits)
         if not self.is_go:
+            left = None if self.searcher is None else self.searcher.plies_left(self.state)
+            found |= {} if left is None else {"movesLeft": _rounded(left)}
             return found | {"currentPlayer": ("FIRST", "SECOND")[self.player]}
         exact = go_score.exact_lead(self.game, self.state, friendly_pass=self.query.friendly_pass)
         if exact is not None:

@@ -230,13 +230,15 @@ class ReviewCommand:
     def _position_text(self, player: Player, state: State, *, number: int | None = None) -> str:
         rules = player.game
         report = self._analyst_of(player).final(self._task_of(player), start=state)
+        plies_left = player.plies_left(state)
         if self.format == TEXT:
             heading = "" if number is None else f"Game {number}\n"
-            return printable(
-                f"{heading}{describe_position(rules, state)}\n\n{report.text(notation=peoples_notation(rules))}\n"
-            )
+            left = "" if plies_left is None else f"the game goes on for about {plies_left:.0f} plies\n"
+            text = report.text(notation=peoples_notation(rules))
+            return printable(f"{heading}{describe_position(rules, state)}\n\n{text}\n{left}")
         numbered = {} if number is None else {"number": number}
-        return _json_line({**numbered, "position": rules.position_text(state), **report.numbers()})
+        left_of = {} if plies_left is None else {"plies_left": round(plies_left, 1)}
+        return _json_line({**numbered, "position": rules.position_text(state), **report.numbers(), **left_of})
 
     def _analyst_of(self, player: Player) -> Analyst:
         """The analyst of a game, one for all records of a file: its tree takes time to make."""

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.network.architectures import connect
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.heads import Head
-from zerosum.network.layers import connect
 from zerosum.network.weights import NORM_EPSILON, NORM_PARTS, Weights
 
 
@@ -26,7 +26,7 @@ class Operations(Protocol):
         """Convolve [B, F, H, W] by [G, F, k, k], height and width kept, and add a number [G] to each filter."""
 
     def linear(self, x: Any, name: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> Any:
-        """[B, U] to [B, G] by a weight [G, U] and a bias [G]."""
+        """[B, …, U] to [B, …, G] by a weight [G, U] and a bias [G]."""
 
     def affine(self, x: Any, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> Any:
         """[B, F, H, W] times a weight [F], plus a bias [F], numbers for each filter."""
@@ -58,6 +58,41 @@ class Operations(Protocol):
     def join(self, x: Any, y: Any) -> Any:
         """[B, U] and [B, G] to [B, U + G]."""
 
+    # What networks with attention need besides, as in `layer_protocol.AttentionLayers`.
+
+    def selu(self, x: Any) -> Any:
+        """SELU."""
+
+    def swish(self, x: Any) -> Any:
+        """X times its sigmoid."""
+
+    def square(self, x: Any) -> Any:
+        """X times x."""
+
+    def squares(self, x: Any) -> Any:
+        """[B, F, H, W] to [B, H * W, F], row by row from the bottom left."""
+
+    def first_units(self, x: Any, number: int) -> Any:
+        """[B, S, U] to [B, S, number]."""
+
+    def reshape(self, x: Any, shape: tuple[int, ...]) -> Any:
+        """[B, …] to [B, *shape]."""
+
+    def each_unit(self, x: Any, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> Any:
+        """[B, …, U] times a weight, plus a bias, for each unit or each number."""
+
+    def norm_units(self, x: Any, weight: NDArray[np.float32], bias: NDArray[np.float32], epsilon: float) -> Any:
+        """[B, …, U], normalised over U, times a weight [U], plus a bias [U]."""
+
+    def attend(self, query: Any, key: Any, value: Any, units: int, heads: int, bias: Any | None) -> Any:
+        """[B, S, units] each, to [B, S, units]: the values, weighted by the products of queries and keys."""
+
+    def products(self, query: Any, key: Any, units: int) -> Any:
+        """[B, S, units] twice, to [B, S, S], divided by the root of `units`."""
+
+    def take(self, x: Any, indices: NDArray[np.int64]) -> Any:
+        """[B, U] to [B, len(indices)]."""
+
 
 def graph(
     operations: Operations,
@@ -68,7 +103,7 @@ def graph(
     *,
     heads: Iterable[Head] | None = None,
 ) -> dict[str, Any]:
-    """The network of `layers.connect` with these weights: the logits of each head, by its name.
+    """The network of `architectures.connect` with these weights: the logits of each head, by its name.
 
     The heads are `search_heads` if not given.
     """
@@ -83,6 +118,9 @@ class _Folded:
         self.relu, self.mish, self.add, self.join = operations.relu, operations.mish, operations.add, operations.join
         self.flatten, self.shift, self.scale = operations.flatten, operations.shift, operations.scale
         self.mean_of_squares, self.max_of_squares = operations.mean_of_squares, operations.max_of_squares
+        self.selu, self.swish, self.square = operations.selu, operations.swish, operations.square
+        self.squares, self.first_units, self.reshape = operations.squares, operations.first_units, operations.reshape
+        self.attend, self.products, self.take = operations.attend, operations.products, operations.take
 
     def conv_norm(self, x: Any, name: str, filters: int, kernel: int) -> Any:
         return self._operations.convolve(x, name, *_fold_norm(self._weights, name))
@@ -95,6 +133,12 @@ class _Folded:
 
     def linear(self, x: Any, name: str, units: int) -> Any:
         return self._operations.linear(x, name, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
+
+    def each_unit(self, x: Any, name: str) -> Any:
+        return self._operations.each_unit(x, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
+
+    def norm_units(self, x: Any, name: str, epsilon: float) -> Any:
+        return self._operations.norm_units(x, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"], epsilon)
 
 
 def folded_layers(weights: Weights) -> dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]]:

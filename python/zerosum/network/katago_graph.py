@@ -18,14 +18,11 @@ from zerosum.network.heads import OWNERSHIP, POLICY, Head
 from zerosum.network.katago_config import SCORE, Block, KatagoConfig
 from zerosum.network.layer_protocol import Layers, NodeT
 
-LAYERS_OF_PLANES = ("stem", "value_rules")
-"""The layers whose inputs are the planes."""
-
 
 def connect_katago(
     layers: Layers[NodeT], planes: NodeT, config: KatagoConfig, shape: NetworkShape, heads: Iterable[Head]
 ) -> dict[str, NodeT]:
-    """As `layers.connect`: the logits of each of these heads, by its name, for the player to move."""
+    """As `architectures.connect`: the logits of each of these heads, by its name, for the player to move."""
     names = [head.name for head in heads]
     act = layers.mish if config.activation == "mish" else layers.relu
     x = layers.conv(planes, "stem", config.num_filters, config.stem_kernel)

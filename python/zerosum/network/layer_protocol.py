@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 NodeT = TypeVar("NodeT")
 
 
@@ -48,3 +51,44 @@ class Layers(Protocol[NodeT]):
 
     def join(self, x: NodeT, y: NodeT) -> NodeT:
         """[B, U] and [B, G] to [B, U + G]."""
+
+
+class AttentionLayers(Layers[NodeT], Protocol[NodeT]):
+    """What networks with attention need besides. `linear` takes [B, …, U] to [B, …, units]."""
+
+    def selu(self, x: NodeT) -> NodeT:
+        """The function 1.0507 x above 0 and 1.7581 (e^x - 1) below (Klambauer et al. 2017, arXiv 1706.02515)."""
+
+    def swish(self, x: NodeT) -> NodeT:
+        """X times its sigmoid."""
+
+    def square(self, x: NodeT) -> NodeT:
+        """X times x."""
+
+    def squares(self, x: NodeT) -> NodeT:
+        """[B, F, H, W] to [B, H * W, F], the squares row by row from the bottom left."""
+
+    def first_units(self, x: NodeT, number: int) -> NodeT:
+        """[B, S, U] to [B, S, number]."""
+
+    def reshape(self, x: NodeT, shape: tuple[int, ...]) -> NodeT:
+        """[B, …] to [B, *shape]."""
+
+    def each_unit(self, x: NodeT, name: str) -> NodeT:
+        """[B, S, U], each number times a weight, plus a bias."""
+
+    def norm_units(self, x: NodeT, name: str, epsilon: float) -> NodeT:
+        """[B, …, U] with mean 0 and variance 1 over U, times a weight, plus a bias (arXiv 1607.06450)."""
+
+    def attend(self, query: NodeT, key: NodeT, value: NodeT, units: int, heads: int, bias: NodeT | None) -> NodeT:
+        """[B, S, units] each, to [B, S, units]: the values, weighted by the products of queries and keys.
+
+        The weights are the softmax of the products, divided by the root of a head's units, plus `bias`
+        [B, heads, S, S].
+        """
+
+    def products(self, query: NodeT, key: NodeT, units: int) -> NodeT:
+        """[B, S, units] twice, to [B, S, S]: the products of queries and keys, divided by the root of `units`."""
+
+    def take(self, x: NodeT, indices: NDArray[np.int64]) -> NodeT:
+        """[B, U] to [B, len(indices)]."""

@@ -1,11 +1,11 @@
-"""The network, layer by layer. All code that computes it, counts its weights or initialises them calls `connect`.
+"""The network, layer by layer.
 
     planes ── stem ── block ── … ── block ─┬─ policy_conv ── policy_out ─────────────────── a logit for each action
     [C,H,W]   3x3     2 x 3x3, + its input ├─ value_conv 1x1 ── value_hidden ── value_out ── who will win
                                            └─ ownership_conv 1x1, _out 1x1 ─ whose each square will be, if asked for
 
 It is AlphaZero's network (arXiv 1712.01815, which refers to AlphaGo Zero, Nature 550, 2017, Methods, "Neural network
-architecture"). `katago_graph.py` connects KataGo's.
+architecture"). `architectures.py` has the ways to connect others.
 
 Every convolution of the diagram is followed by batch normalisation ("norm") and has no bias of its own; ReLU follows
 every norm (in a block the second ReLU comes after the addition) and the hidden layers. A block with global pooling adds
@@ -27,50 +27,52 @@ addition, by factors and numbers that depend on their means (Hu et al. 2018, arX
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from zerosum.base.errors import SettingsError
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.heads import Head
-from zerosum.network.katago_config import KatagoConfig
-from zerosum.network.katago_graph import connect_katago
 from zerosum.network.layer_protocol import Layers, NodeT
+from zerosum.network.lc0_config import Lc0Config
 
 
-def connect(
+def connect_residual(
     layers: Layers[NodeT], planes: NodeT, config: NetworkConfig, shape: NetworkShape, heads: Iterable[Head]
 ) -> dict[str, NodeT]:
-    """Connect the input, planes [B, C, H, W], with the logits of each head, [B, width], for the player to move.
+    """As `architectures.connect`, for the tower of the diagram."""
+    x = connect_tower(layers, planes, config)
+    return connect_heads(layers, x, config, shape, heads)
 
-    `heads` are all or some of `NetworkConfig.heads`. The logits are returned by their names, in their order.
 
-    Raises:
-        SettingsError: the policy head is 'planes', but the game has fewer actions than squares.
-    """
-    if isinstance(config, KatagoConfig):
-        return connect_katago(layers, planes, config, shape, heads)
-    x = layers.relu(layers.conv_norm(planes, "stem", config.num_filters, 3))
-    return connect_heads(layers, connect_blocks(layers, x, config, config.num_blocks), config, shape, heads)
+def connect_tower(layers: Layers[NodeT], planes: NodeT, config: NetworkConfig) -> NodeT:
+    """Planes [B, C, H, W] to [B, F, H, W], what the heads begin with."""
+    x = activation(layers, config)(layers.conv_norm(planes, "stem", config.num_filters, 3))
+    return connect_blocks(layers, x, config, config.num_blocks)
+
+
+def activation(layers: Layers[NodeT], config: NetworkConfig) -> Callable[[NodeT], NodeT]:
+    """The function after each layer: ReLU, but for some networks of Lc0."""
+    return layers.mish if isinstance(config, Lc0Config) and config.activation == "mish" else layers.relu
 
 
 def connect_blocks(layers: Layers[NodeT], x: NodeT, config: NetworkConfig, num_blocks: int) -> NodeT:
     """[B, F, H, W] through residual blocks, to the same shape."""
-    relu = layers.relu
+    act = activation(layers, config)
     for block in range(num_blocks):
         y = layers.conv_norm(x, f"blocks.{block}.first", config.num_filters, 3)
         if config.pools(block):
             y = _pooled(layers, y, f"blocks.{block}", config.num_filters)
-        y = layers.conv_norm(relu(y), f"blocks.{block}.second", config.num_filters, 3)
+        y = layers.conv_norm(act(y), f"blocks.{block}.second", config.num_filters, 3)
         if config.squeeze_units:
             y = _excited(layers, y, f"blocks.{block}", config)
-        x = relu(layers.add(y, x))
+        x = act(layers.add(y, x))
     return x
 
 
 def connect_heads(
     layers: Layers[NodeT], x: NodeT, config: NetworkConfig, shape: NetworkShape, heads: Iterable[Head]
 ) -> dict[str, NodeT]:
-    """The logits of each head from [B, F, H, W], by their names, in their order. Raises SettingsError as `connect`."""
+    """The logits of each head from [B, F, H, W], by their names. Raises SettingsError as `architectures.connect`."""
     return {head.name: _logits(layers, x, head, config, shape) for head in heads}
 
 
@@ -83,7 +85,9 @@ def _pooled(layers: Layers[NodeT], y: NodeT, block: str, filters: int) -> NodeT:
 
 def _excited(layers: Layers[NodeT], y: NodeT, block: str, config: NetworkConfig) -> NodeT:
     """`y` [B, F, H, W] with squeeze-and-excitation. Two linear layers, as in `_pooled`."""
-    squeezed = layers.relu(layers.linear(layers.mean_of_squares(y), f"{block}.squeeze", config.squeeze_units))
+    squeezed = activation(layers, config)(
+        layers.linear(layers.mean_of_squares(y), f"{block}.squeeze", config.squeeze_units)
+    )
     factors = layers.linear(squeezed, f"{block}.scale_out", config.num_filters)
     shifts = layers.linear(squeezed, f"{block}.shift_out", config.num_filters)
     return layers.shift(layers.scale(y, factors), shifts)
@@ -93,29 +97,29 @@ def _logits(layers: Layers[NodeT], x: NodeT, head: Head, config: NetworkConfig, 
     if head.width == "actions":
         return _each_action(layers, x, head.name, config, shape)
     if head.width == "squares":
-        y = layers.relu(layers.conv_norm(x, f"{head.name}_conv", config.value_filters, 1))
+        y = activation(layers, config)(layers.conv_norm(x, f"{head.name}_conv", config.value_filters, 1))
         return layers.flatten(layers.conv(y, f"{head.name}_out", 1, 1))
     return _numbers(layers, x, head.name, head.width, config)
 
 
 def _numbers(layers: Layers[NodeT], x: NodeT, name: str, width: int, config: NetworkConfig) -> NodeT:
-    y = layers.relu(layers.conv_norm(x, f"{name}_conv", config.value_filters, 1))
+    y = activation(layers, config)(layers.conv_norm(x, f"{name}_conv", config.value_filters, 1))
     y = layers.flatten(y)
     if config.value_hidden:
-        y = layers.relu(layers.linear(y, f"{name}_hidden", config.value_hidden))
+        y = activation(layers, config)(layers.linear(y, f"{name}_hidden", config.value_hidden))
     return layers.linear(y, f"{name}_out", width)
 
 
 def _each_action(layers: Layers[NodeT], x: NodeT, name: str, config: NetworkConfig, shape: NetworkShape) -> NodeT:
     if config.policy_head == "dense":
-        y = layers.relu(layers.conv_norm(x, f"{name}_conv", config.policy_filters, 1))
+        y = activation(layers, config)(layers.conv_norm(x, f"{name}_conv", config.policy_filters, 1))
         return layers.linear(layers.flatten(y), f"{name}_out", shape.num_actions)
     if not shape.num_policy_planes:
         raise SettingsError(
             f"network.policy_head is 'planes', but the game has {shape.num_actions} actions and"
             f" {shape.height * shape.width} squares: set it to 'dense'."
         )
-    y = layers.relu(layers.conv_norm(x, f"{name}_conv", config.policy_filters, config.policy_kernel))
+    y = activation(layers, config)(layers.conv_norm(x, f"{name}_conv", config.policy_filters, config.policy_kernel))
     points = layers.flatten(
         layers.conv_norm(y, f"{name}_out", shape.num_policy_planes, config.policy_out_kernel)
         if config.policy_out_norm

@@ -60,7 +60,7 @@ def connect_dynamics(
 def connect_prediction(
     layers: Layers[NodeT], hidden: NodeT, config: NetworkConfig, shape: NetworkShape
 ) -> dict[str, NodeT]:
-    """Hidden states [B, F, H, W] to the logits of each head. Raises SettingsError as `layers.connect`."""
+    """Hidden states [B, F, H, W] to the logits of each head. Raises SettingsError as `architectures.connect`."""
     return connect_heads(_Part(layers, "prediction"), hidden, config, shape, config.heads)
 
 

@@ -15,8 +15,8 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from zerosum.network.architectures import connect
 from zerosum.network.config import NetworkConfig, NetworkShape
-from zerosum.network.layers import connect
 from zerosum.network.weights import NORM_EPSILON, Weights, weight_shapes
 
 
@@ -25,7 +25,7 @@ class NetworkOutput:
     """The network's outputs for B positions, always for the player to move."""
 
     logits: dict[str, Tensor]
-    """The logits of `layers.connect` by head: [B, A] or [B, width]."""
+    """The logits of `architectures.connect` by head: [B, A] or [B, width]."""
 
     @property
     def policy_logits_BA(self) -> Tensor:  # noqa: N802

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.network.architectures import connect
 from zerosum.network.config import NetworkConfig, NetworkShape, parse_shapes
 from zerosum.network.heads import Head
-from zerosum.network.layers import connect
 from zerosum.network.muzero import connect_all
 from zerosum.network.piece_planes import PiecePlanes
 
@@ -155,8 +155,8 @@ class _WeightShapes:
 
     def linear(self, x: tuple[int, ...], name: str, units: int) -> tuple[int, ...]:
         """Note a weight and a bias."""
-        self.shapes[f"{name}.weight"], self.shapes[f"{name}.bias"] = (units, x[0]), (units,)
-        return (units,)
+        self.shapes[f"{name}.weight"], self.shapes[f"{name}.bias"] = (units, x[-1]), (units,)
+        return (*x[:-1], units)
 
     def affine(self, x: tuple[int, ...], name: str) -> tuple[int, ...]:
         """Note a weight and a bias for each filter."""
@@ -194,3 +194,50 @@ class _WeightShapes:
     def join(self, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
         """The sum of the units."""
         return (x[0] + y[0],)
+
+    selu = swish = square = relu
+
+    def squares(self, x: tuple[int, ...]) -> tuple[int, ...]:
+        """The squares, then the filters."""
+        return (math.prod(x[1:]), x[0])
+
+    def first_units(self, x: tuple[int, ...], number: int) -> tuple[int, ...]:
+        """So many units."""
+        return (*x[:-1], number)
+
+    def reshape(self, x: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The new shape."""
+        assert math.prod(x) == math.prod(shape), (x, shape)
+        return shape
+
+    def each_unit(self, x: tuple[int, ...], name: str) -> tuple[int, ...]:
+        """Note a weight and a bias for each number."""
+        self.shapes[f"{name}.weight"], self.shapes[f"{name}.bias"] = x, x
+        return x
+
+    def norm_units(self, x: tuple[int, ...], name: str, epsilon: float) -> tuple[int, ...]:
+        """Note a weight and a bias for each unit."""
+        self.shapes[f"{name}.weight"], self.shapes[f"{name}.bias"] = x[-1:], x[-1:]
+        return x
+
+    def attend(
+        self,
+        query: tuple[int, ...],
+        key: tuple[int, ...],
+        value: tuple[int, ...],
+        units: int,
+        heads: int,
+        bias: tuple[int, ...] | None,
+    ) -> tuple[int, ...]:
+        """The shape of the values."""
+        assert query == key == value and bias in (None, (heads, query[0], query[0])), (query, key, value, bias)
+        return value
+
+    def products(self, query: tuple[int, ...], key: tuple[int, ...], units: int) -> tuple[int, ...]:
+        """A number for each pair of squares."""
+        assert query == key, (query, key)
+        return (query[0], query[0])
+
+    def take(self, x: tuple[int, ...], indices: NDArray[np.int64]) -> tuple[int, ...]:
+        """So many numbers."""
+        return (len(indices),)

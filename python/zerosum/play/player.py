@@ -30,7 +30,7 @@ from zerosum.network.description import require_encoder
 from zerosum.network.evaluators import Evaluator, EvaluatorConfig, make_evaluator
 from zerosum.network.evaluators.backends import Precision
 from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, NetworkEvaluator
-from zerosum.network.evaluators.ownership import OwnershipNetwork, Points, has_ownership
+from zerosum.network.evaluators.ownership import MovesLeft, OwnershipNetwork, Points, has_moves_left, has_ownership
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.network.katago import is_katago_file
 from zerosum.network.katago_config import KatagoConfig
@@ -78,12 +78,14 @@ class Player:
         batch_size: int = CPU_FULL_BATCH,
         learned_game: str = "",
         ownership: OwnershipNetwork | None = None,
+        moves_left: MovesLeft | None = None,
     ) -> None:
         """`step` is the learner's step of the network, None without one.
 
         `learned_game` is its game's full name, "" without one and for a network whose planes tell the rules.
         """
         self.game, self.step, self.learned_game, self._ownership = game, step, learned_game, ownership
+        self._moves_left = moves_left
         self.evaluator, self._on_cpu = evaluator, (num_batches, batch_size)
         self._num_batches, self._batch_size = self._on_cpu
         if self.is_on_gpu:
@@ -132,6 +134,7 @@ class Player:
             batch_size=self._on_cpu[1],
             learned_game=self.learned_game,
             ownership=self._ownership,
+            moves_left=self._moves_left,
         )
         if evaluator is self.evaluator:
             copy._batch_size = self._batch_size
@@ -151,6 +154,12 @@ class Player:
             return None
         points = self._ownership.points(self.game.encode([state]).planes())
         return points if self.game.player(state) == 0 else points.of_opponent()
+
+    def plies_left(self, state: State) -> float | None:
+        """How many plies the game goes on by the network; None for a network that does not tell, and after the end."""
+        if self._moves_left is None or self.game.ending(state) is not None:
+            return None
+        return self._moves_left.plies(self.game.encode([state]).planes())
 
     @property
     def knows_owners(self) -> bool:
@@ -315,6 +324,7 @@ def load_player(
         batch_size=batch_size,
         learned_game="" if isinstance(info.network, KatagoConfig) else info.full_name,
         ownership=OwnershipNetwork(checkpoint) if has_ownership(checkpoint) else None,
+        moves_left=MovesLeft(checkpoint) if has_moves_left(checkpoint) else None,
     )
 
 

@@ -16,6 +16,7 @@ from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, load_chec
 from zerosum.network.description import require_encoder
 from zerosum.network.growing import SIZES, grown_weights, growth_obstacle
 from zerosum.network.katago_config import KatagoConfig
+from zerosum.network.lc0_config import MOVES_LEFT, Lc0Config
 from zerosum.play.bundled import bundled_networks
 
 
@@ -54,7 +55,7 @@ def load_initial_network(name: str) -> Checkpoint:
 
     Raises:
         DataError: there is none, or it is damaged.
-        SettingsError: it is one of KataGo's.
+        SettingsError: it is one of KataGo's, or one of Lc0's with attention or Mish.
     """
     path = _bundled().get(name, Path(name))
     if not path.exists():
@@ -63,9 +64,16 @@ def load_initial_network(name: str) -> Checkpoint:
             f" bundled network{nearest(path.name, _bundled())}."
         )
     checkpoint = load_checkpoint(path)
-    if isinstance(checkpoint.info.network, KatagoConfig):
+    network = checkpoint.info.network
+    if isinstance(network, Lc0Config) and (trainable := network.trainable()) is not None:
+        kept = {name: weight for name, weight in checkpoint.weights.items() if not name.startswith(MOVES_LEFT.name)}
+        return dataclasses.replace(
+            checkpoint, info=dataclasses.replace(checkpoint.info, network=trainable), weights=kept
+        )
+    if isinstance(network, KatagoConfig | Lc0Config):
+        origin = "KataGo" if isinstance(network, KatagoConfig) else "Lc0"
         raise SettingsError(
-            f"training.initial_network is {name}, a network of KataGo, which plays and is not trained: let it play"
+            f"training.initial_network is {name}, a network of {origin}, which plays and is not trained: let it play"
             f" games ({command_text('generate', '...')}) and learn from these."
         )
     return checkpoint

@@ -163,10 +163,11 @@ class _Operations:
         self.weights: list[onnx.TensorProto] = []
 
     def compute(self, operation: str, inputs: list[str], name: str = "", **attributes: Any) -> str:
-        """Add an operation; its result is called `name`, or numbered."""
+        """Add an operation; its result is called `name`, with a number if there is none or another of this name."""
         from onnx import helper
 
-        name = name or f"{operation.lower()}_{len(self.nodes)}"
+        if not name or any(node.name == name for node in self.nodes):  # a layer that is used several times
+            name = f"{name or operation.lower()}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(operation, inputs, [name], name=name, **attributes))
         return name
 
@@ -176,13 +177,20 @@ class _Operations:
         self.weights.append(numpy_helper.from_array(array, name))
         return name
 
+    def _named(self, name: str, array: NDArray[np.float32]) -> str:
+        """The weight of this name, which several layers may have."""
+        return name if any(weight.name == name for weight in self.weights) else self._weight(name, array)
+
+    def _constant(self, array: object) -> str:
+        return self._weight(f"constant_{len(self.weights)}", np.asarray(array))
+
     def convolve(self, x: str, name: str, kernel: NDArray[np.float32], shift: NDArray[np.float32]) -> str:
         inputs = [x, self._weight(f"{name}.weight", kernel), self._weight(f"{name}.bias", shift)]
         return self.compute("Conv", inputs, name, pads=[kernel.shape[2] // 2] * 4)
 
     def linear(self, x: str, name: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> str:
-        inputs = [x, self._weight(f"{name}.weight", weight), self._weight(f"{name}.bias", bias)]
-        return self.compute("Gemm", inputs, name, transB=1)
+        product = self.compute("MatMul", [x, self._named(f"{name}.weight", weight.T)])
+        return self.compute("Add", [product, self._named(f"{name}.bias", bias)], name)
 
     def affine(self, x: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> str:
         number = len(self.nodes)
@@ -216,9 +224,57 @@ class _Operations:
 
     def _of_filters(self, y: str) -> str:
         """[B, F] as [B, F, 1, 1]."""
-        if not any(weight.name == "squares" for weight in self.weights):
-            self._weight("squares", np.array([2, 3]))
-        return self.compute("Unsqueeze", [y, "squares"])
+        return self.compute("Unsqueeze", [y, self._named("squares", np.array([2, 3]))])
 
     def join(self, x: str, y: str) -> str:
         return self.compute("Concat", [x, y], axis=1)
+
+    def selu(self, x: str) -> str:
+        return self.compute("Selu", [x])
+
+    def swish(self, x: str) -> str:
+        return self.compute("Mul", [x, self.compute("Sigmoid", [x])])
+
+    def square(self, x: str) -> str:
+        return self.compute("Mul", [x, x])
+
+    def squares(self, x: str) -> str:
+        bounds = [self._constant([bound]) for bound in (-1, -(1 << 31), 2, -1)]  # the rows from the last to the first
+        from_bottom = self.compute("Slice", [x, *bounds])
+        of_filters = self.compute("Reshape", [from_bottom, self._constant([0, 0, -1])])
+        return self.compute("Transpose", [of_filters], perm=[0, 2, 1])
+
+    def first_units(self, x: str, number: int) -> str:
+        return self.compute("Slice", [x, *(self._constant([bound]) for bound in (0, number, 2))])
+
+    def reshape(self, x: str, shape: tuple[int, ...]) -> str:
+        return self.compute("Reshape", [x, self._constant([-1, *shape])])
+
+    def each_unit(self, x: str, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> str:
+        return self.compute("Add", [self.compute("Mul", [x, self._constant(weight)]), self._constant(bias)])
+
+    def norm_units(self, x: str, weight: NDArray[np.float32], bias: NDArray[np.float32], epsilon: float) -> str:
+        centred = self.compute("Sub", [x, self.compute("ReduceMean", [x], axes=[-1])])
+        variance = self.compute("ReduceMean", [self.square(centred)], axes=[-1])
+        deviation = self.compute("Sqrt", [self.compute("Add", [variance, self._constant(np.float32(epsilon))])])
+        return self.each_unit(self.compute("Div", [centred, deviation]), weight, bias)
+
+    def attend(self, query: str, key: str, value: str, units: int, heads: int, bias: str | None) -> str:
+        of_heads = self._constant([0, 0, heads, units // heads])
+        q, k, v = (
+            self.compute("Transpose", [self.compute("Reshape", [x, of_heads])], perm=[0, 2, 1, 3])
+            for x in (query, key, value)
+        )
+        weights = self._scaled_products(q, self.compute("Transpose", [k], perm=[0, 1, 3, 2]), units // heads)
+        weights = self.compute("Softmax", [weights if bias is None else self.add(weights, bias)], axis=3)
+        attended = self.compute("Transpose", [self.compute("MatMul", [weights, v])], perm=[0, 2, 1, 3])
+        return self.compute("Reshape", [attended, self._constant([0, 0, units])])
+
+    def products(self, query: str, key: str, units: int) -> str:
+        return self._scaled_products(query, self.compute("Transpose", [key], perm=[0, 2, 1]), units)
+
+    def take(self, x: str, indices: NDArray[np.int64]) -> str:
+        return self.compute("Gather", [x, self._constant(indices)], axis=1)
+
+    def _scaled_products(self, q: str, k: str, units: int) -> str:
+        return self.compute("Mul", [self.compute("MatMul", [q, k]), self._constant(np.float32(units**-0.5))])

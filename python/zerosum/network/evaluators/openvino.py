@@ -23,6 +23,7 @@ from zerosum.network import Checkpoint, CheckpointInfo
 from zerosum.network.evaluators.batch_limit import BatchLimit, whole
 from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, Evaluations, NetworkEvaluator, evaluations_of
 from zerosum.network.katago_config import KatagoConfig
+from zerosum.network.lc0_config import Lc0Config
 
 if TYPE_CHECKING:
     import openvino
@@ -69,6 +70,8 @@ def fast_precision(info: CheckpointInfo) -> str:
     """
     if isinstance(info.network, KatagoConfig):
         return "f32"
+    if isinstance(info.network, Lc0Config):
+        return "auto"
     return "int8" if {"BF16", "INT8"} <= cpu_capabilities() and info.core_game() is not None else "auto"
 
 
@@ -109,8 +112,8 @@ class OpenVinoEvaluator(NetworkEvaluator):
         self._core, capabilities = openvino_core(), cpu_capabilities()
         if precision != "auto" and _CAPABILITIES[precision] not in capabilities:
             raise SettingsError(f"precision is {precision!r}, which this CPU does not support: use 'auto' or 'f32'.")
-        if precision == "int8" and isinstance(checkpoint.info.network, KatagoConfig):
-            raise SettingsError("precision is 'int8', which networks of KataGo do not have: use 'f32' or 'bf16'.")
+        if precision == "int8" and isinstance(checkpoint.info.network, KatagoConfig | Lc0Config):
+            raise SettingsError("precision is 'int8', which such a network does not have: use 'f32' or 'bf16'.")
         fast = "bf16" if "BF16" in capabilities else "f32"
         self._precision = fast if precision == "auto" else precision
         self._int8_planes_BCHW = None

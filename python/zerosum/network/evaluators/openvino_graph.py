@@ -38,7 +38,7 @@ def build_graph(
 ) -> openvino.Model:
     """The network for batches of exactly `batch_size` positions. Layers named in `int8` compute in int8.
 
-    Input: planes [B, C, H, W] float32. Outputs, float32: the outputs of `layers.connect`, in their order.
+    Input: planes [B, C, H, W] float32. Outputs, float32: the outputs of `architectures.connect`, in their order.
     """
     planes = _planes(shape, batch_size)
     operations = _Operations(batch_size) if int8 is None else _Int8Operations(batch_size, int8)
@@ -132,6 +132,61 @@ class _Operations:
 
     def join(self, x: Node, y: Node) -> Node:
         return opset13.concat([x, y], axis=1)
+
+    def selu(self, x: Node) -> Node:
+        alpha, factor = (opset13.constant(np.float32(number)) for number in (1.6732632423543772, 1.0507009873554805))
+        return opset13.selu(x, alpha, factor)
+
+    def swish(self, x: Node) -> Node:
+        return opset13.swish(x)
+
+    def square(self, x: Node) -> Node:
+        return opset13.multiply(x, x)
+
+    def squares(self, x: Node) -> Node:
+        rows = opset13.constant(np.arange(x.shape[2])[::-1].copy())
+        from_bottom = opset13.gather(x, rows, opset13.constant(2))
+        of_filters = opset13.reshape(
+            from_bottom, opset13.constant(np.array([self._batch_size, x.shape[1], -1])), special_zero=False
+        )
+        return opset13.transpose(of_filters, opset13.constant(np.array([0, 2, 1])))
+
+    def first_units(self, x: Node, number: int) -> Node:
+        start, stop, step, axis = (opset13.constant(np.array([bound])) for bound in (0, number, 1, 2))
+        return opset13.slice(x, start, stop, step, axis)
+
+    def reshape(self, x: Node, shape: tuple[int, ...]) -> Node:
+        return opset13.reshape(x, opset13.constant(np.array([self._batch_size, *shape])), special_zero=False)
+
+    def each_unit(self, x: Node, weight: NDArray[np.float32], bias: NDArray[np.float32]) -> Node:
+        return opset13.add(opset13.multiply(x, opset13.constant(weight)), opset13.constant(bias))
+
+    def norm_units(self, x: Node, weight: NDArray[np.float32], bias: NDArray[np.float32], epsilon: float) -> Node:
+        normed = opset13.mvn(x, opset13.constant(np.array([-1])), True, epsilon, "inside_sqrt")
+        return self.each_unit(normed, weight, bias)
+
+    def attend(self, query: Node, key: Node, value: Node, units: int, heads: int, bias: Node | None) -> Node:
+        q, k, v = (self._of_heads(x, heads) for x in (query, key, value))
+        weights = self._scaled_products(q, k)
+        weights = opset13.softmax(weights if bias is None else opset13.add(weights, bias), 3)
+        attended = opset13.transpose(opset13.matmul(weights, v, False, False), opset13.constant(np.array([0, 2, 1, 3])))
+        return self.reshape(attended, tuple(value.shape[1:]))
+
+    def products(self, query: Node, key: Node, units: int) -> Node:
+        return self._scaled_products(query, key)
+
+    def take(self, x: Node, indices: NDArray[np.int64]) -> Node:
+        return opset13.gather(x, opset13.constant(indices), opset13.constant(1))
+
+    def _of_heads(self, x: Node, heads: int) -> Node:
+        """[B, S, U] as [B, heads, S, U / heads]."""
+        return opset13.transpose(
+            self.reshape(x, (x.shape[1], heads, x.shape[2] // heads)), opset13.constant(np.array([0, 2, 1, 3]))
+        )
+
+    def _scaled_products(self, q: Node, k: Node) -> Node:
+        factor = opset13.constant(np.float32(q.shape[-1] ** -0.5))
+        return opset13.multiply(opset13.matmul(q, k, False, True), factor)
 
 
 class _Int8Operations(_Operations):

@@ -1,8 +1,8 @@
-"""Owner of each square at the end of the game, and the score, by a network's heads for them, in NumPy.
+"""Owner of each square at the end of the game, the score and the moves left, by a network's heads for them, in NumPy.
 
 A head is only trained with (`network/heads.py`), so it is not in the graphs that search. People ask for it a few times
 a second, and NumPy is enough for that: a position of 19x19 takes a network of 6x64 some 60 ms. Only networks of KataGo
-tell the score.
+tell the score, and some of Lc0 the moves left.
 
 Shape suffixes: B positions, F and G filters, H and W the board, K kernel, S squares.
 """
@@ -18,6 +18,7 @@ from zerosum.network import Checkpoint
 from zerosum.network.graph import graph
 from zerosum.network.heads import OWNERSHIP
 from zerosum.network.katago_config import SCORE, KatagoConfig
+from zerosum.network.lc0_config import MOVES_LEFT
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,26 @@ class OwnershipNetwork:
 def has_ownership(checkpoint: Checkpoint) -> bool:
     """Whether the network has an ownership head."""
     return OWNERSHIP in checkpoint.info.network.heads
+
+
+class MovesLeft:
+    """A network of Lc0 that tells how long the game goes on."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        """The network must tell it (`has_moves_left`)."""
+        assert has_moves_left(checkpoint), "the network has no output of moves left"
+        self._checkpoint = checkpoint
+
+    def plies(self, planes_1CHW: NDArray[np.float32]) -> float:
+        """Plies until the game ends, at least 0."""
+        info, weights = self._checkpoint.info, self._checkpoint.weights
+        outputs = graph(_Operations(), planes_1CHW, info.network, info.shape, weights, heads=[MOVES_LEFT])
+        return max(0.0, float(outputs[MOVES_LEFT.name][0, 0]))
+
+
+def has_moves_left(checkpoint: Checkpoint) -> bool:
+    """Whether the network tells how long the game goes on."""
+    return MOVES_LEFT in checkpoint.info.network.heads
 
 
 class _Operations:
@@ -127,3 +148,59 @@ class _Operations:
 
     def join(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.concatenate([x, y], axis=1)
+
+    def selu(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        below: NDArray[np.float32] = np.float32(1.6732632423543772) * np.expm1(np.minimum(x, 0))
+        y: NDArray[np.float32] = np.float32(1.0507009873554805) * np.where(x > 0, x, below)
+        return y
+
+    def swish(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        y: NDArray[np.float32] = x / (1 + np.exp(-x))
+        return y
+
+    def square(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        return x * x
+
+    def squares(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        y: NDArray[np.float32] = x[:, :, ::-1].reshape(*x.shape[:2], -1).swapaxes(1, 2)
+        return y
+
+    def first_units(self, x: NDArray[np.float32], number: int) -> NDArray[np.float32]:
+        return x[..., :number]
+
+    def reshape(self, x: NDArray[np.float32], shape: tuple[int, ...]) -> NDArray[np.float32]:
+        return x.reshape(len(x), *shape)
+
+    def each_unit(
+        self, x: NDArray[np.float32], weight: NDArray[np.float32], bias: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        return x * weight + bias
+
+    def norm_units(
+        self, x: NDArray[np.float32], weight: NDArray[np.float32], bias: NDArray[np.float32], epsilon: float
+    ) -> NDArray[np.float32]:
+        mean, variance = x.mean(axis=-1, keepdims=True), x.var(axis=-1, keepdims=True)
+        y: NDArray[np.float32] = ((x - mean) / np.sqrt(variance + np.float32(epsilon))) * weight + bias
+        return y
+
+    def attend(
+        self,
+        query: NDArray[np.float32],
+        key: NDArray[np.float32],
+        value: NDArray[np.float32],
+        units: int,
+        heads: int,
+        bias: NDArray[np.float32] | None,
+    ) -> NDArray[np.float32]:
+        q, k, v = (x.reshape(*x.shape[:2], heads, -1).swapaxes(1, 2) for x in (query, key, value))
+        logits = self.products(q, k, units // heads) + (0 if bias is None else bias)
+        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        attended = (weights / weights.sum(axis=-1, keepdims=True)) @ v
+        y: NDArray[np.float32] = attended.swapaxes(1, 2).reshape(value.shape)
+        return y
+
+    def products(self, query: NDArray[np.float32], key: NDArray[np.float32], units: int) -> NDArray[np.float32]:
+        return (query @ key.swapaxes(-1, -2)) * np.float32(units**-0.5)
+
+    def take(self, x: NDArray[np.float32], indices: NDArray[np.int64]) -> NDArray[np.float32]:
+        return x[:, indices]

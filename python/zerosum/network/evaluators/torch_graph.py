@@ -22,10 +22,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from zerosum.network import Checkpoint, CheckpointInfo
+from zerosum.network.architectures import LAYERS_OF_PLANES, connect
 from zerosum.network.evaluators.batch_limit import is_out_of_memory
 from zerosum.network.graph import folded_layers
-from zerosum.network.katago_graph import LAYERS_OF_PLANES
-from zerosum.network.layers import connect
 from zerosum.network.plane_bits import PlaneBits
 
 # cuDNN is fastest with channels in multiples of these (H100: the first convolution of chess takes 103 us for 119
@@ -178,6 +177,8 @@ class _FusedLayers:
         """`weights` has each layer's weight and bias; `fuses` is whether cuDNN may compute several steps in one."""
         self.weights = weights
         self.fuses = fuses
+        self._indices: dict[bytes, Tensor] = {}
+        """The indices of `take` on the device."""
 
     def conv_norm(self, x: _Node, name: str, filters: int, kernel: int) -> _Node:
         return _Convolution(self, _tensor(x), name)
@@ -224,6 +225,50 @@ class _FusedLayers:
 
     def join(self, x: _Node, y: _Node) -> _Node:
         return torch.cat([_tensor(x), _tensor(y)], dim=1)
+
+    def selu(self, x: _Node) -> _Node:
+        return F.selu(_tensor(x))
+
+    def swish(self, x: _Node) -> _Node:
+        return F.silu(_tensor(x))
+
+    def square(self, x: _Node) -> _Node:
+        return _tensor(x).square()
+
+    def squares(self, x: _Node) -> _Node:
+        return _tensor(x).flip(2).flatten(2).transpose(1, 2)
+
+    def first_units(self, x: _Node, number: int) -> _Node:
+        return _tensor(x)[..., :number]
+
+    def reshape(self, x: _Node, shape: tuple[int, ...]) -> _Node:
+        return _tensor(x).reshape(-1, *shape)
+
+    def each_unit(self, x: _Node, name: str) -> _Node:
+        weight, bias = self.weights[name]
+        return _tensor(x) * weight + bias
+
+    def norm_units(self, x: _Node, name: str, epsilon: float) -> _Node:
+        weight, bias = self.weights[name]
+        return F.layer_norm(_tensor(x), weight.shape, weight, bias, epsilon)
+
+    def attend(self, query: _Node, key: _Node, value: _Node, units: int, heads: int, bias: _Node | None) -> _Node:
+        q, k, v = (
+            _tensor(x).view(-1, _tensor(x).shape[1], heads, units // heads).transpose(1, 2) for x in (query, key, value)
+        )
+        mask = None if bias is None else _tensor(bias)
+        return F.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).flatten(2)
+
+    def products(self, query: _Node, key: _Node, units: int) -> _Node:
+        q, k = _tensor(query), _tensor(key)
+        return (q @ k.transpose(1, 2)) * float(q.shape[2] ** -0.5)
+
+    def take(self, x: _Node, indices: NDArray[np.int64]) -> _Node:
+        values = _tensor(x)
+        key = indices.tobytes()
+        if key not in self._indices:
+            self._indices[key] = torch.tensor(indices, device=values.device)
+        return values.index_select(1, self._indices[key])
 
     def _fused(self, convolution: _Convolution) -> Tensor:
         weight, bias = self.weights[convolution.name]

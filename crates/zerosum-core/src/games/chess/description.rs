@@ -42,7 +42,11 @@ pub fn of(variant: Variant) -> Description {
              none): plies since the game began (from FEN's move number) by 512, its ply cap, and plies since a \
              capture or a pawn's move by 100, as in the fifty-move rule. `planes=lc0` are Lc0's classical 112, for its \
              networks: 13 for each position (one of repetition) and 8, own and opponent castling on the queen's and the \
-             king's side, 1 if Black is to move, the plies of the fifty-move rule undivided, 0 and 1."
+             king's side, 1 if Black is to move, the plies of the fifty-move rule undivided, 0 and 1. \
+             `planes=lc0-castling` are its format 2, with the squares of the rooks that may castle; `lc0-canonical`, \
+             `lc0-hectoplies` and `lc0-canonical-v2` its formats 3 to 5, in which symmetric positions have one form, \
+             earlier ones are shown back to the last move that cannot be taken back (in 5 only repetitions), and a pawn \
+             that may be taken en passant has a plane."
         ),
         actions: format!(
             "The paper's 8×8×73: action = 64 · plane + square that the piece leaves, squares row by row from the top of \

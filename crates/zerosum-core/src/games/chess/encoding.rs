@@ -36,7 +36,7 @@ use crate::games::policy::{DIRECTIONS, Policy, kept, moved, places};
 
 /// Number of planes of actions.
 const NUM_PLANES: usize = 73;
-const FIRST_UNDERPROMOTION: usize = 64;
+pub const FIRST_UNDERPROMOTION: usize = 64;
 /// Number of actions by planes.
 pub const NUM_ACTIONS: usize = NUM_PLANES * 64;
 /// Number of actions of the flat policy: those of the 4672 that lead from a square of the board to a square of the
@@ -45,8 +45,6 @@ pub const NUM_FLAT_ACTIONS: usize = 1858;
 /// Divisors of the planes of counts: the paper's ply cap, and the plies of the fifty-move rule.
 const PLIES_SCALE: f32 = 512.0;
 const NO_PROGRESS_SCALE: f32 = MAX_HALFMOVES as f32;
-/// Earlier occurrences of a position that Lc0's planes count.
-const LC0_REPETITIONS: u8 = 1;
 
 const UNDERPROMOTIONS: [Piece; 3] = [Piece::Knight, Piece::Bishop, Piece::Rook];
 
@@ -69,7 +67,7 @@ const fn target(plane: usize, from: usize) -> Option<usize> {
 }
 
 /// The plane of the queen's or knight's move from one square to another; meaningless if there is none.
-static PLANE_OF: [[u8; 64]; 64] = {
+pub static PLANE_OF: [[u8; 64]; 64] = {
     let mut planes = [[0; 64]; 64];
     let mut action = 0;
     while action < FIRST_UNDERPROMOTION * 64 {
@@ -98,7 +96,7 @@ static PLACE: [Action; NUM_ACTIONS] = places(&KEPT);
 
 /// The exclusive or of a square's index and this word is its index on the oriented board.
 #[inline]
-fn orientation(side: Color) -> usize {
+pub fn orientation(side: Color) -> usize {
     if side == Color::White { 56 } else { 0 }
 }
 
@@ -188,29 +186,10 @@ pub fn move_of(board: &Board, variant: Variant, policy: Policy, action: Action) 
     result
 }
 
-/// The place of an action's logit in the policy of Lc0's networks, whose 73 planes have the same queen and knight moves: a
-/// castling king takes its rook, a promotion to a knight is the pawn's move, and planes 64 to 72 are the promotions to a
-/// rook, a bishop and a queen (lczero-training, `lc0_az_policy_map.py`).
-#[inline]
-pub fn lc0_place(board: &Board, variant: Variant, action: Action) -> Action {
-    let chosen = move_of(board, variant, Policy::Planes, action);
-    let orientation = orientation(board.side_to_move());
-    let (from, to) = (chosen.from as usize ^ orientation, chosen.to as usize ^ orientation);
-    let by_squares = usize::from(PLANE_OF[from][to]);
-    let promotion = |piece: usize| FIRST_UNDERPROMOTION + 3 * (to % 8 + 1 - from % 8) + piece;
-    let plane = match chosen.promotion {
-        Some(Piece::Rook) => promotion(0),
-        Some(Piece::Bishop) => promotion(1),
-        Some(Piece::Queen) => promotion(2),
-        _ => by_squares,
-    };
-    (plane * 64 + from) as Action
-}
-
 /// The planes in channel order.
 pub fn planes(input: Input, variant: Variant, history: usize) -> Vec<PlaneSpec> {
-    if input == Input::Lc0 {
-        return lc0_planes(history);
+    if let Input::Lc0(format) = input {
+        return format.planes(history);
     }
     let mut planes = history::planes(history, &KIND_NAMES, MAX_REPETITIONS, &[]);
     planes.push(PlaneSpec::constant("1 if Black is to move"));
@@ -227,25 +206,12 @@ pub fn planes(input: Input, variant: Variant, history: usize) -> Vec<PlaneSpec> 
     planes
 }
 
-/// The classical planes of Lc0: 13 for each of the positions, and 8.
-fn lc0_planes(history: usize) -> Vec<PlaneSpec> {
-    let mut planes = history::planes(history, &KIND_NAMES, LC0_REPETITIONS, &[]);
-    for side in ["own", "opponent"] {
-        for wing in ["queen", "king"] {
-            planes.push(PlaneSpec::constant(format!("1 if {side} castling on the {wing} side is not lost")));
-        }
-    }
-    let last = ["1 if Black is to move", "plies since a capture or a pawn's move", "0", "1"];
-    planes.extend(last.map(PlaneSpec::constant));
-    planes
-}
-
 /// Writes the planes.
 #[inline]
 pub fn encode(state: &State, input: Input, variant: Variant, history: usize, planes: &mut Planes<'_>) {
     let side = state.board.side_to_move();
-    if input == Input::Lc0 {
-        return encode_lc0(state, side, history, planes);
+    if let Input::Lc0(format) = input {
+        return format.encode(&state.board, state.halfmoves, &state.history, &state.past, history, planes);
     }
     encode_history(&state.history, side, history, MAX_REPETITIONS, planes);
     planes.constant(if side == Color::Black { 1.0 } else { 0.0 });
@@ -263,21 +229,6 @@ pub fn encode(state: &State, input: Input, variant: Variant, history: usize, pla
         }
     }
     planes.constant(state.halfmoves as f32 / NO_PROGRESS_SCALE);
-}
-
-#[inline]
-fn encode_lc0(state: &State, side: Color, history: usize, planes: &mut Planes<'_>) {
-    encode_history(&state.history, side, history, LC0_REPETITIONS, planes);
-    for color in [side, !side] {
-        let rights = state.board.castle_rights(color);
-        for rook in [rights.long, rights.short] {
-            planes.constant(if rook.is_some() { 1.0 } else { 0.0 });
-        }
-    }
-    planes.constant(if side == Color::Black { 1.0 } else { 0.0 });
-    planes.constant(state.halfmoves as f32);
-    planes.constant(0.0);
-    planes.constant(1.0);
 }
 
 #[inline]

@@ -8,6 +8,7 @@ mod description;
 mod encoding;
 mod exchange;
 mod fen;
+mod lc0;
 mod notation;
 mod pieces;
 
@@ -39,8 +40,8 @@ pub enum Variant {
 pub enum Input {
     /// The planes of the AlphaZero paper; a logit has the number of its action.
     Paper,
-    /// The classical 112 planes of Lc0, and its order of moves.
-    Lc0,
+    /// The 112 planes of Lc0, and its order of moves.
+    Lc0(lc0::Format),
 }
 
 /// The number of the usual start among those of Chess960 (Scharnagl's).
@@ -69,6 +70,8 @@ pub struct State {
     /// Plies since the game began, as FEN's move number counts them.
     plies: u32,
     history: History<Pieces>,
+    /// Kept for planes of Lc0 that need it.
+    past: lc0::Past,
 }
 
 impl Chess {
@@ -83,8 +86,11 @@ impl Chess {
             _ => Variant::Chess960,
         };
         let policy = Policy::from_options(&mut options)?;
-        let input = if options.choice("planes", &["paper", "lc0"])? == "lc0" { Input::Lc0 } else { Input::Paper };
-        if input == Input::Lc0 && policy == Policy::Flat {
+        let names: Vec<_> = std::iter::once("paper").chain(lc0::Format::NAMES.map(|(name, _)| name)).collect();
+        let chosen = options.choice("planes", &names)?;
+        let format = lc0::Format::NAMES.into_iter().find(|(name, _)| *name == chosen);
+        let input = format.map_or(Input::Paper, |(_, format)| Input::Lc0(format));
+        if input != Input::Paper && policy == Policy::Flat {
             return Err("policy=flat has no order of Lc0's moves: leave out policy=flat or planes=lc0".into());
         }
         let (history, repeats_history) = options.history(MAX_HISTORY)?;
@@ -104,7 +110,13 @@ impl Chess {
     fn set_up(&self, board: Board, halfmoves: u32, plies: u32) -> State {
         let is_start = halfmoves == 0 && plies == 0 && self.is_start(&board);
         let older = if is_start || !self.repeats_history { Pieces::default() } else { before_double_push(&board) };
-        State { history: History::new(Pieces::of(&board), key(&board), |_| older), board, halfmoves, plies }
+        let past = lc0::Past::before(&board, halfmoves, self.repeats_history);
+        State { history: History::new(Pieces::of(&board), key(&board), |_| older), past, board, halfmoves, plies }
+    }
+
+    /// True if the planes show one form of symmetric positions, and less of the past.
+    fn is_canonical(&self) -> bool {
+        matches!(self.input, Input::Lc0(format) if format.is_canonical())
     }
 
     /// True if a game may begin with this board.
@@ -286,13 +298,19 @@ impl Game for Chess {
 
     #[inline]
     fn play(&self, state: &mut State, action: Action) {
-        let State { board, halfmoves, plies, history } = state;
+        let State { board, halfmoves, plies, history, past } = state;
+        let before = self.is_canonical().then(|| (board.clone(), *history.get(0)));
         let rights = [Color::White, Color::Black].map(|color| *board.castle_rights(color));
         board.play_unchecked(encoding::move_of(board, self.encoding, self.policy, action));
         *plies += 1;
         *halfmoves = if board.halfmove_clock() == 0 { 0 } else { *halfmoves + 1 };
-        if *halfmoves == 0 || [Color::White, Color::Black].map(|color| *board.castle_rights(color)) != rights {
+        let is_final =
+            *halfmoves == 0 || [Color::White, Color::Black].map(|color| *board.castle_rights(color)) != rights;
+        if is_final {
             history.forget_keys();
+        }
+        if let Some((before, entry)) = before {
+            past.push(&before, entry, is_final);
         }
         history.push(Pieces::of(board), key(board), MAX_REPETITIONS);
     }
@@ -315,8 +333,9 @@ impl Game for Chess {
 
     #[inline]
     fn logit_actions(&self, state: &State, legal: &[Action], places: &mut Vec<Action>) {
-        if self.input == Input::Lc0 {
-            places.extend(legal.iter().map(|action| encoding::lc0_place(&state.board, self.encoding, *action)));
+        if let Input::Lc0(format) = self.input {
+            let form = format.form(&state.board);
+            places.extend(legal.iter().map(|action| lc0::place(&state.board, form, self.encoding, *action)));
         }
     }
 
