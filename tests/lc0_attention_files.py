@@ -46,6 +46,7 @@ class AttentionFile:
         units, filters = 24, 20
         if self.blocks:
             self.weights[1] = self._conv(112, filters, 3)
+            self.weights[1][1] = calm(self.weights[1][1])
             self.weights[2] = [self._block(filters) for _ in range(self.blocks)]
         if self.encoders:
             self.weights |= self._body(units, filters)
@@ -96,6 +97,8 @@ class AttentionFile:
             body |= self._linear(37, 12 * 64, 64 * 5) | self._norm(39, units) | self._norm(42, units)
             body[41] = self._linear(1, units, 31) | self._linear(3, 31, units)
         body |= self._linear(25, inputs, units)
+        if not self.blocks:
+            body[25] = calm(body[25])
         if self.has_gates:
             body |= {33: self._draw(units, 64, size=0.7), 34: self._draw(units, 64, size=0.2)}
         body[27] = [self._encoder(units, heads=3) for _ in range(self.encoders)]
@@ -143,6 +146,12 @@ def rounded(x: Array) -> Array:
     """The numbers that a file has in 16 bits, which lc0 reads in every version."""
     low, high = np.float32(x.min()), np.float32(x.max())
     return low + np.round((x - low) / (high - low or 1) * 65535) * np.float64((high - low) / 65535)
+
+
+def calm(weight: Array) -> Array:
+    """Weights of planes [F, 112, …], small for the plies of the fifty-move rule, whose plane has their number."""
+    weight[:, 109] /= 64
+    return rounded(weight)
 
 
 def message(fields: dict[int, Any]) -> bytes:

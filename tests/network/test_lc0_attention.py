@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -40,11 +41,13 @@ def written(path: Path, file: AttentionFile) -> Path:
     return path
 
 
-def drawn_positions(game: Rules, count: int, *, seed: int) -> list[tuple[str, list[str], State]]:
+def drawn_positions(
+    game: Rules, count: int, *, seed: int, fens: Sequence[str] = FENS
+) -> list[tuple[str, list[str], State]]:
     """Positions of random games with repetitions: the starting FEN, the moves, the state."""
     found, draw = list[tuple[str, list[str], State]](), random.Random(seed)
     while len(found) < count:
-        fen, texts = draw.choice(FENS), list[str]()
+        fen, texts = draw.choice(fens), list[str]()
         state = game.parse_position(fen) if fen else game.initial_state()
         for _ in range(draw.randrange(60)):
             legal = {game.action_text(state, action): action for action in game.legal_actions(state)}
@@ -99,7 +102,7 @@ def test_each_library_says_what_the_twin_says(tmp_path, name):
         legal = slice(leaves.legal_offsets[number_], leaves.legal_offsets[number_ + 1])
         expected = of_places[leaves.logit_actions[legal]]
         for library, said in found.items():
-            np.testing.assert_allclose(said.logits[legal], expected, atol=2e-4, err_msg=library)
+            np.testing.assert_allclose(said.logits[legal], expected, atol=2e-4, rtol=2e-4, err_msg=library)
             assert said.values[number_] == pytest.approx(value_of(value), abs=1e-5), library
         assert has_moves_left(checkpoint) == (moves_left is not None)
         if moves_left is not None:
@@ -120,7 +123,9 @@ def test_the_same_in_onnx(tmp_path, name):
     said = TorchEvaluator(checkpoint, device="cpu", precision="f32").evaluate(leaves)
     for number_ in range(3):
         legal = slice(leaves.legal_offsets[number_], leaves.legal_offsets[number_ + 1])
-        np.testing.assert_allclose(policy[number_][leaves.logit_actions[legal]], said.logits[legal], atol=2e-4)
+        np.testing.assert_allclose(
+            policy[number_][leaves.logit_actions[legal]], said.logits[legal], atol=2e-4, rtol=2e-4
+        )
 
 
 @pytest.mark.parametrize("input_", GAMES)
@@ -143,7 +148,9 @@ def compare_with_lc0(backends, path: Path, checkpoint: Checkpoint, count: int) -
     backend = backends.Backend(weights=backends.Weights(str(path)), backend="eigen")
     evaluator, places = TorchEvaluator(checkpoint, device="cpu", precision="f32"), dense_places()
     turned = 0
-    for fen, texts, state in drawn_positions(game, count, seed=4):
+    # With the second version of canonical planes lc0 does not end on positions that were set up after quiet moves.
+    fens = [fen for fen in FENS if not fen or fen.split()[4] == "0" or "v2" not in game.spec.full_name]
+    for fen, texts, state in drawn_positions(game, count, seed=4, fens=fens):
         theirs = backends.GameState(moves=texts, **({"fen": fen} if fen else {}))
         seen, leaves = theirs.as_input(backend), game.encode([state])
         planes = leaves.planes()[0][:, ::-1]

@@ -8,6 +8,7 @@ from zerosum.base.errors import command_text, counted
 from zerosum.games import Rules
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.evaluators.device import uses_gpu
+from zerosum.network.lc0_config import Lc0Config
 from zerosum.network.weights import num_parameters
 from zerosum.run.config import RunConfig
 from zerosum.run.presets import load_preset, preset_of, strongest_preset
@@ -57,6 +58,8 @@ def tower_words(network: NetworkConfig) -> str:
     """
     if network.kind == "updatable":
         return f"an updatable network of 2 x {network.updatable_units} units"
+    if isinstance(network, Lc0Config) and network.encoders:
+        return network.size
     if network.kind == "muzero":
         blocks = f"{counted(network.num_blocks, 'block')} + {network.dynamics_blocks} of dynamics"
         return f"a MuZero network, {blocks} x {counted(network.num_filters, 'filter')}"
