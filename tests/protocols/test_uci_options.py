@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import subprocess
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from books_for_tests import PUBLISHED, book_file
+from lc0_files import Lc0File, lc0_network
 from line_clients import answers, strings, value_of
 from networks_for_tests import SMALL, save_network
 from searches_for_tests import Compiling
@@ -192,6 +194,25 @@ def test_the_network_of_the_package_has_options_of_its_own(tmp_path: Path, monke
     assert "UCI_Elo" in client().engine.setup.options
     monkeypatch.setattr("zerosum.play.bundled.bundled_network", lambda _game: path)
     assert "UCI_Elo" not in client().engine.setup.options
+
+
+def test_a_network_that_learned_from_people_plays_as_they_do(tmp_path: Path) -> None:
+    """Its rating is that of its people, and each move is drawn from the policy without a search."""
+    maia = tmp_path / "maia-1500.pb.gz"
+    maia.write_bytes(gzip.compress(Lc0File(lc0_network()).content()))
+    engine = client(weights=maia)
+    elo = engine.engine.setup.options["UCI_Elo"].listed
+    assert (elo.default, elo.low, elo.high) == ("1500", "1500", "1500")
+    limited = ("setoption name UCI_LimitStrength value true", "setoption name Seed value 3")
+    said = engine.ask("isready", *limited, "position startpos", "go nodes 50")
+    assert not any("has no effect" in line for line in strings(said))
+    moves = {engine.ask("go movetime 1000")[-1].split()[1] for _ in range(8)}
+    assert len(moves) > 1, "the moves are drawn"
+    infos = [line for line in engine.ask("go movetime 1000") if line.startswith("info depth")]
+    assert {re.search(r" nodes (\d+)", line)[1] for line in infos} == {"1"}
+    named = tmp_path / "other-1500.pb.gz"
+    named.write_bytes(maia.read_bytes())
+    assert "UCI_Elo" not in client(weights=named).engine.setup.options
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,17 @@ from zerosum.play.bundled import usual_network
 from zerosum.play.choice import ChosenPlayer, choose_player, usual_rollouts
 from zerosum.play.contestant import ROLLOUTS
 from zerosum.play.fit import rules_for
+from zerosum.play.like_people import TEMPERATURE, like_people, peoples_rating
 from zerosum.play.player import MOST_SIMULATIONS, Player, network_name
 from zerosum.play.runs import network_at
-from zerosum.play.skill import HIGHEST_TEMPERATURE, MOST_SKILL, levels_of, skilled_search, temperature_of
+from zerosum.play.skill import (
+    HIGHEST_TEMPERATURE,
+    MOST_SKILL,
+    levels_of,
+    skilled_search,
+    temperature_of,
+    visits_of,
+)
 from zerosum.play.words import DEFAULT_PLAYER
 from zerosum.protocols.engine_options import OWN, OfferedOption, button, check, combo, decimal, spin, text
 from zerosum.search import SearchConfig
@@ -113,6 +121,7 @@ class EngineSetup(ABC):
         path = usual.path if usual else None if named == ROLLOUTS else path_of(named)
         self._network = None if path is None else network_at(path)
         self._levels = levels_of(game, path, "" if self._network is None else network_name(self._network))
+        self._peoples_rating = None if path is None or self._levels is not None else peoples_rating(path)
 
     @property
     def skill(self) -> float:
@@ -122,8 +131,21 @@ class EngineSetup(ABC):
         return self.number("Skill Level")
 
     @property
+    def is_like_people(self) -> bool:
+        """Whether moves are drawn as often as people of the network's rank play them."""
+        return self.is_set("UCI_LimitStrength") and self._peoples_rating is not None
+
+    def visits_of_strength(self, *, is_alpha_beta: bool) -> int | None:
+        """The visits to which the strength limits a move of a game; None without a limit."""
+        if self.is_like_people:
+            return 1
+        return visits_of(self.skill, is_alpha_beta=is_alpha_beta) if self.skill < MOST_SKILL else None
+
+    @property
     def temperature(self) -> float:
         """The temperature at which moves are drawn."""
+        if self.is_like_people:
+            return TEMPERATURE
         return max(float(self.value("Temperature")), temperature_of(self.skill))
 
     @property
@@ -138,7 +160,7 @@ class EngineSetup(ABC):
 
     def doubts(self) -> Iterator[str]:
         """Sentences about options that cannot do all they say for the loaded player."""
-        if self.is_set("UCI_LimitStrength") and self._levels is None:
+        if self.is_set("UCI_LimitStrength") and self._levels is None and self._peoples_rating is None:
             yield "UCI_Elo has no effect: measure this player's skill levels with `zerosum levels` first."
         if self._network is not None and self._network.network.kind == "updatable":
             changed = [name for name in TREE_OPTIONS if self.value(name) != self.options[name].listed.default]
@@ -209,7 +231,7 @@ class EngineSetup(ABC):
             else:
                 tell(chosen.sentence)
                 return chosen.player
-        self._network = self._levels = None
+        self._network = self._levels = self._peoples_rating = None
         tell("Playing with uniform priors and rollouts instead.")
         return usual_rollouts(game)
 
@@ -245,7 +267,9 @@ class EngineSetup(ABC):
             leaves = min(threads * config.leaves_a_batch, MOST_LEAVES)
             config = replace(config, leaves_in_flight=leaves, batches_in_flight=threads)
         config = replace(config, **{**self.search_overrides, **self._exploration()})
-        if is_limited and not proofs and self.skill < MOST_SKILL:
+        if is_limited and not proofs and self.is_like_people:
+            config = like_people(config)
+        elif is_limited and not proofs and self.skill < MOST_SKILL:
             config = skilled_search(config)
         config = replace(config, memory_mib=self.number("Hash"), keep_draws=config.keep_draws or self.shows_draws)
         return config.proving(proof_nodes=MATE_NODES) if proofs else config
@@ -345,6 +369,9 @@ class EngineSetup(ABC):
             low, high = self._levels.lowest, self._levels.highest
             yield check(self.name_of("UCI_LimitStrength"), False, "limits the strength to the next option's")
             yield spin(self.name_of("UCI_Elo"), high, low, high, "rating on the game's [ladder](ladder.md)")
+        elif (rating := self._peoples_rating) is not None:
+            yield check(self.name_of("UCI_LimitStrength"), False, "plays as people rated as the next option says do")
+            yield spin(self.name_of("UCI_Elo"), rating, rating, rating, "rating on lichess of the network's people")
         yield decimal("Temperature", "0", 0.0, HIGHEST_TEMPERATURE, "temperature of draws by visits; 0 plays the best")
         yield spin("Seed", 0, 0, (1 << 31) - 1, "seed of those draws; 0 is a random number at each start")
 

@@ -36,7 +36,7 @@ from zerosum.play.driver import Task, progress_of
 from zerosum.play.engine import Engine
 from zerosum.play.mates import mate_finder
 from zerosum.play.player import Player
-from zerosum.play.skill import MOST_SKILL, drawn_action, visits_of
+from zerosum.play.skill import drawn_action
 from zerosum.protocols.engine_setup import EngineSetup, failure_text
 from zerosum.protocols.line_reports import board_lines, evaluation_lines, move_lines, perft_lines
 from zerosum.protocols.line_words import GoWords, Position, read_go, read_position
@@ -324,9 +324,9 @@ class LineEngine(ABC):
     def _search(self, engine: Engine, go: Go, arrived: float) -> None:
         numbers, manager = go.words.numbers, self._manager(is_exact="movetime" in go.words.numbers)
         is_game = not go.is_infinite and "mate" not in numbers
-        skill, temperature = (self.setup.skill, self.setup.temperature) if is_game else (MOST_SKILL, 0.0)
-        by_skill = visits_of(skill, is_alpha_beta=engine.player.is_alpha_beta) if skill < MOST_SKILL else None
-        given = (numbers.get("nodes"), self.setup.number("Simulations") or None, by_skill)
+        temperature = self.setup.temperature if is_game else 0.0
+        by_strength = self.setup.visits_of_strength(is_alpha_beta=engine.player.is_alpha_beta) if is_game else None
+        given = (numbers.get("nodes"), self.setup.number("Simulations") or None, by_strength)
         limits = [max(limit, 1) for limit in given if limit]
         self._num_go += 1
         drawn = uniform(self.setup.seed, self._num_go, 0, "drawn move")

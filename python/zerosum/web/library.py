@@ -38,11 +38,12 @@ from zerosum.play.contestant import (
     rollouts,
 )
 from zerosum.play.fit import fits
+from zerosum.play.like_people import peoples_rating
 from zerosum.play.player import Player, load_player, network_name
 from zerosum.play.runs import BUNDLED
 from zerosum.play.skill import Levels, levels_of
 from zerosum.web.limits import Limits
-from zerosum.web.strengths import measured_strength, peoples_rating
+from zerosum.web.strengths import measured_strength
 
 MOST_DEPTH = 6
 """Largest depth of `alphabeta`, whose search cannot be stopped."""

@@ -25,10 +25,11 @@ from zerosum.analysis.query_fields import Fields, QueryError
 from zerosum.base.errors import GameError, SettingsError, ZerosumError, printable
 from zerosum.games import Rules
 from zerosum.games.short_names import short_name
+from zerosum.play import like_people
 from zerosum.play.contestant import AlphaBeta, RandomPlay
 from zerosum.play.player import Player
-from zerosum.play.skill import MOST_SKILL, drawn_action, skilled_search, temperature_of, with_search_of_skill
-from zerosum.web import catalogue, strengths, teaching
+from zerosum.play.skill import MOST_SKILL, drawn_action, temperature_of, with_search_of_skill
+from zerosum.web import catalogue, teaching
 from zerosum.web.analyses import analysis_json
 from zerosum.web.growth import Growth
 from zerosum.web.lesson import Lesson
@@ -353,8 +354,8 @@ class Visit:
                 player = with_search_of_skill(player, skill)
                 simulations, seconds, temperature = player.config.num_simulations, None, temperature_of(skill)
         if strength.get("people"):
-            player = player.judged_by(player.evaluator, strengths.like_people(skilled_search(player.config)))
-            simulations, seconds, temperature = 1, None, 1.0
+            player = player.judged_by(player.evaluator, like_people.like_people(player.config))
+            simulations, seconds, temperature = 1, None, like_people.TEMPERATURE
         if table.clock is not None:
             left = table.seconds_to_flag() or 0.1
             seconds = min(seconds or house.limits.seconds, max(left / 25, 0.05))
