@@ -159,11 +159,11 @@ def compare_with_lc0(backends, path: Path, checkpoint: Checkpoint, count: int) -
             expected = bits.reshape(8, 8) * np.float32(seen.val(plane))
             assert np.array_equal(planes[plane], expected), (plane, fen, texts, planes[plane], expected)
         output, said = backend.evaluate(seen)[0], evaluator.evaluate(leaves)
-        assert abs(output.q() - said.values[0]) < 1e-3
+        assert abs(output.q() - said.values[0]) < 1e-4
         indices = np.argsort(places)[np.searchsorted(np.sort(places), leaves.logit_actions)]
-        np.testing.assert_allclose(softmax(said.logits), softmax(np.array(output.p_raw(*indices.tolist()))), atol=1e-3)
+        np.testing.assert_allclose(softmax(said.logits), softmax(np.array(output.p_raw(*indices.tolist()))), atol=1e-4)
         if has_moves_left(checkpoint):
-            assert MovesLeft(checkpoint).plies(leaves.planes()) == pytest.approx(output.m(), abs=2e-2)
+            assert MovesLeft(checkpoint).plies(leaves.planes()) == pytest.approx(output.m(), abs=1e-3)
         moves = [game.action_text(state, int(action)) for action in leaves.legal_actions]
         theirs_indices = dict(zip(theirs.moves(), theirs.policy_indices(), strict=True))
         turned += [theirs_indices[move] for move in moves] != indices.tolist()
