@@ -5,13 +5,13 @@ use cozy_chess::{
     get_rook_moves,
 };
 
-use crate::game::Tactics;
+use crate::game::TacticalMove;
 
 /// What a legal move takes and whether it promotes; `None` for a quiet move.
 #[inline]
-pub fn tactics(board: &Board, chosen: Move) -> Option<Tactics> {
+pub fn tactics(board: &Board, chosen: Move) -> Option<TacticalMove> {
     let taken = taken(board, chosen);
-    (taken.is_some() || chosen.promotion.is_some()).then(|| Tactics {
+    (taken.is_some() || chosen.promotion.is_some()).then(|| TacticalMove {
         moved: board.piece_on(chosen.from).expect("a legal move has a piece") as u8,
         taken: taken.map(|piece| piece as u8),
         promotes: chosen.promotion.is_some(),
