@@ -170,7 +170,7 @@ impl<G: Game> Leaves<G> {
         self.arrays.budget_spent = true;
     }
 
-    /// `[B, squares]`, the owner of each square, as [`Game::owners`] has it for the leaf's player to move, after the moves
+    /// `[B, squares]`, the owner of each square, as [`Points::owners`] has it for the leaf's player to move, after the moves
     /// `actions[offsets[leaf]..offsets[leaf + 1]]`; `None` if squares have no owners.
     ///
     /// # Errors

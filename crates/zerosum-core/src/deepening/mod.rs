@@ -2,9 +2,9 @@
 //!
 //! The search is the principal variation search of chess programs (Marsland 1986): the first move of a node is searched with
 //! the whole window, the others are only shown to be no better. What makes it fast is in [`Parts`], each a switch. A game says
-//! which moves are [tactical](Game::tactics), when a side is [in check](Game::is_check) and what a [pass](Game::passed) leaves;
-//! a game that says nothing is searched all the same. [`descent`] has the search below the root, [`table`] the transposition
-//! table, [`order`] the order of moves.
+//! by its [`Tactics`] which moves are tactical and when a side is in check, and what a [pass](Game::passed) leaves; a game that
+//! says nothing is searched all the same. [`descent`] has the search below the root, [`table`] the transposition table,
+//! [`order`] the order of moves.
 //!
 //! Values are for the player to move, in centipawns: a hundredth of material, and [`CENTIPAWNS_PER_LOGIT`] to one of the logit of
 //! an expected result. A result outweighs any evaluation, an early win is better than a late one.

@@ -21,7 +21,7 @@ const SAMPLE: u64 = 2000;
 /// How a table knows positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// All positions of a game, by [`Game::table_key`], a hash.
+    /// All positions of a game, by [`PositionKeys::table_key`], a hash.
     Game,
     /// Positions of endings, by [`crate::men::Men::key`].
     Endings,

@@ -28,7 +28,7 @@ fn taken(board: &Board, chosen: Move) -> Option<Piece> {
     (is_pawn && chosen.from.file() != chosen.to.file()).then_some(Piece::Pawn)
 }
 
-/// What a legal move wins by captures on its target square; see [`crate::game::Game::exchange`]. Pins do not count, and a king
+/// What a legal move wins by captures on its target square; see [`crate::game::Tactics::exchange`]. Pins do not count, and a king
 /// takes last.
 pub fn static_exchange(board: &Board, chosen: Move, values: &[i32]) -> i32 {
     let value = |piece: Piece| values.get(piece as usize).copied().unwrap_or(crate::deepening::DEFAULT_VALUE);
