@@ -20,6 +20,7 @@ from zerosum.run import measures
 from zerosum.run.core_use import CoreClock, CoreUse, busy_and_stolen_s, mean_use
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.report import describe
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.saved_state import SavedState
 from zerosum.run.training import train
 from zerosum.web.runs import curves
@@ -178,9 +179,7 @@ def test_a_training_reports_a_cause_once_until_it_changes(tmp_path: Path, monkey
     said, uses = list[str](), list[CoreUse]()
     monkeypatch.setattr(CoreClock, "lap", lambda _self, **_: uses[-1])
     room = measures.Measures(
-        tmp_path / "run",
-        zerosum.make("tictactoe"),
-        config,
+        RunPlan(tmp_path / "run", zerosum.make("tictactoe"), config),
         saved=SavedState(),
         report=said.append,
         clock=time.monotonic,

@@ -19,6 +19,7 @@ from zerosum.run import gate as gate_module
 from zerosum.run.config import load_config
 from zerosum.run.gate import Gate, GateMatch
 from zerosum.run.report import describe
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.training import train
 
 SETTINGS = (
@@ -72,7 +73,7 @@ class Judged:
             return SimpleNamespace(points=[share] * num_games)
 
         monkeypatch.setattr(gate_module, "play_match", play_match)
-        self.gate = Gate(run, make("tictactoe"), config, report=self.said.append)
+        self.gate = Gate(RunPlan(run, make("tictactoe"), config), report=self.said.append)
 
     def judge(self, step: int, *, is_stopped: bool = False) -> int | None:
         best = self.gate.judge(step, is_stopped=lambda: is_stopped)

@@ -24,6 +24,7 @@ from zerosum.run.config import new_config
 from zerosum.run.drawing import BatchDrawer, DrawnBatch
 from zerosum.run.learning import RunLearner, open_checkpoint
 from zerosum.run.metrics import read_metrics
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.training import train
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask
@@ -37,9 +38,10 @@ def test_the_cpu_time_of_a_lost_learner_still_counts(tmp_path: Path, monkeypatch
     """Else a budget in CPU-minutes would go backwards."""
     monkeypatch.setattr(Learner, "cpu_s", 7.0)
     config = new_config(GAME, "tictactoe", overrides=SETTINGS)
-    learner = RunLearner(GAME, config, print, *open_checkpoint(tmp_path, GAME, config, print))
+    plan = RunPlan(tmp_path, GAME, config)
+    learner = RunLearner(plan, print, *open_checkpoint(plan, print))
     assert learner.cpu_s == 7
-    learner.restore(*open_checkpoint(tmp_path, GAME, config, print))
+    learner.restore(*open_checkpoint(plan, print))
     assert learner.cpu_s == 14
 
 
@@ -92,9 +94,10 @@ def window_of_games(num: int, *, seed: int = 0) -> ReplayWindow:
 
 def run_learner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake: FakeLearner, *more: str) -> RunLearner:
     config = new_config(GAME, "tictactoe", overrides=[*SETTINGS, "learner.batch_size=8", *more])
+    plan = RunPlan(tmp_path, GAME, config)
     monkeypatch.setattr(RunLearner, "_learner_at", lambda *_: fake)
     monkeypatch.setattr(RunLearner, "_is_due_to_grow", lambda *_: False)
-    return RunLearner(GAME, config, print, *open_checkpoint(tmp_path, GAME, config, print))
+    return RunLearner(plan, print, *open_checkpoint(plan, print))
 
 
 def test_batches_made_ahead_are_those_of_their_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from zerosum.run.config import RunConfig, new_config
 from zerosum.run.measures import Measures
 from zerosum.run.mistakes import FILE_NAME, Mistakes, mean_rate
 from zerosum.run.report import mistake_table
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.saved_state import SavedState
 from zerosum.run.solved import MistakeRate, load_solved, mistake_rates
 
@@ -79,7 +80,7 @@ def test_the_last_checkpoint_plays_all_or_what_the_time_allows(tmp_path: Path) -
 def test_the_time_of_the_last_checkpoint_is_that_of_the_budgets_clock(tmp_path: Path) -> None:
     """CPU-seconds, for instance, of which many pass in a second."""
     config = config_with("strength.solved_simulations=1", "strength.budget_share=0")
-    measures = Measures(tmp_path, GAME, config, saved=SavedState(), report=lambda _: None, clock=lambda: 0.0)
+    measures = Measures(RunPlan(tmp_path, GAME, config), saved=SavedState(), report=lambda _: None, clock=lambda: 0.0)
     clock = itertools.count(step=10.0)
 
     class Fast(Budget):

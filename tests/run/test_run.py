@@ -23,6 +23,7 @@ import filelock
 import numpy as np
 import pytest
 
+from zerosum.base import holding
 from zerosum.base.errors import DataError, RunError, SettingsError
 from zerosum.base.files import replace_durably
 from zerosum.network import load_checkpoint
@@ -164,7 +165,7 @@ def test_a_request_to_stop_in_the_first_moment_counts(
             if path.name == "holder.json":
                 run_directory.ask_to_stop(tmp_path)
 
-        monkeypatch.setattr(run_directory, "replace_durably", replace_and_ask)
+        monkeypatch.setattr(holding, "replace_durably", replace_and_ask)
     with run_directory.hold(tmp_path), run_directory.stopped_by_request(tmp_path, stop):
         assert stop.wait(60)
     assert not older.exists()

@@ -19,6 +19,7 @@ from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_w
 from zerosum.network.evaluators import Evaluations, EvaluatorConfig, UniformEvaluator
 from zerosum.run import workers
 from zerosum.run.config import changed, new_config, parse_overrides
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.training import train
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, calibration
@@ -157,7 +158,7 @@ def test_a_run_on_a_gpu_takes_what_was_measured(tmp_path: Path, monkeypatch: pyt
 
     def chosen(*overrides: str, **may: bool) -> tuple[int | None, int | None]:
         asked = changed(config, parse_overrides(overrides))
-        found, _ = workers.measured(tmp_path, GAME, small_checkpoint(), asked, report=pytest.fail, **may)
+        found, _ = workers.measured(RunPlan(tmp_path, GAME, asked), small_checkpoint(), report=pytest.fail, **may)
         return found.selfplay.num_workers, found.selfplay.games_per_worker
 
     assert chosen() == (12, 1024)

@@ -13,6 +13,7 @@ from zerosum._core import LinearEvaluation
 from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.games import Rules, State, adopt, make
 from zerosum.run.evaluation import FILE, read_evaluation, run_evaluation
+from zerosum.run.run_plan import RunPlan
 from zerosum.selfplay import evaluation_learning
 from zerosum.selfplay.evaluation_learning import DISCOUNT, learn_evaluation, returns
 from zerosum.selfplay.piece_terms import LearnedWeights, PieceTerms
@@ -124,14 +125,17 @@ def test_a_run_learns_once_and_reads_it_back(tmp_path, monkeypatch: pytest.Monke
     asked = ["selfplay.alphabeta_depth=2", "selfplay.alphabeta_learning_nodes=2000"]
     game, said = make("breakthrough"), list[str]()
     config = new_config(game, "breakthrough", overrides=asked)
-    stopped = run_evaluation(tmp_path, game, config, report=said.append, is_stopped=lambda: True)
+    plan = RunPlan(tmp_path, game, config)
+    stopped = run_evaluation(plan, report=said.append, is_stopped=lambda: True)
     assert stopped is None and not (tmp_path / FILE).exists()
-    learned = run_evaluation(tmp_path, game, config, report=said.append, is_stopped=lambda: False)
+    learned = run_evaluation(plan, report=said.append, is_stopped=lambda: False)
     assert said[-1].startswith("  Learned values: pieces ")
     monkeypatch.setattr(evaluation_learning, "ROUNDS", ())
-    assert run_evaluation(tmp_path, game, config, report=said.append, is_stopped=lambda: False) == learned
+    assert run_evaluation(plan, report=said.append, is_stopped=lambda: False) == learned
     without = dataclasses.replace(config, selfplay=dataclasses.replace(config.selfplay, alphabeta_depth=0))
-    assert run_evaluation(tmp_path, game, without, report=said.append, is_stopped=lambda: False) is None
+    assert (
+        run_evaluation(dataclasses.replace(plan, config=without), report=said.append, is_stopped=lambda: False) is None
+    )
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"encoder_id": "x", "weights": [1], "spread": 1, "values": {}}'])

@@ -1,7 +1,7 @@
 //! Static evaluations: what a search says of a position without looking ahead.
 
 use crate::error::UsageError;
-use crate::game::{Game, GameSpec, PlaneKind, Planes};
+use crate::game::{Game, GameSpec, PlaneKind, Planes, Valuation};
 
 /// A static evaluation of positions for alpha-beta searches, in units of the evaluation, positive for the first player.
 pub trait Evaluation<G: Game>: Send + Sync {
@@ -9,14 +9,14 @@ pub trait Evaluation<G: Game>: Send + Sync {
     fn evaluate(&self, game: &G, state: &G::State) -> f32;
 }
 
-/// The material that the game counts.
+/// The material that the game counts; 0 in games that count none.
 #[derive(Clone, Copy, Debug)]
 pub struct Material;
 
 impl<G: Game> Evaluation<G> for Material {
     #[inline]
     fn evaluate(&self, game: &G, state: &G::State) -> f32 {
-        game.material(state)
+        game.valuation().map_or(0.0, |valuation| valuation.material(state))
     }
 }
 

@@ -4,7 +4,8 @@ use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use crate::error::UsageError;
-use crate::game::{Action, Game, GameSpec, PlaneKind, Planes, Position};
+use crate::evaluation::{Evaluation, Material};
+use crate::game::{Action, Game, GameSpec, PlaneKind, Planes, Points, Position};
 use crate::hidden_move::{HiddenMove, NO_SLOT};
 use crate::interrupt::InterruptCheck;
 use crate::line_evaluation::{LineEvaluation, disturbance};
@@ -169,7 +170,7 @@ impl<G: Game> Leaves<G> {
         self.arrays.budget_spent = true;
     }
 
-    /// `[B, squares]`, the owner of each square, as [`Game::owners`] has it for the leaf's player to move, after the moves
+    /// `[B, squares]`, the owner of each square, as [`Points::owners`] has it for the leaf's player to move, after the moves
     /// `actions[offsets[leaf]..offsets[leaf + 1]]`; `None` if squares have no owners.
     ///
     /// # Errors
@@ -182,6 +183,7 @@ impl<G: Game> Leaves<G> {
                 self.len()
             ));
         }
+        let Some(points) = game.points() else { return Ok(None) };
         let mut owners = Vec::new();
         for (leaf, position) in self.positions.iter().enumerate() {
             let moves = actions.get(offsets[leaf] as usize..offsets[leaf + 1] as usize);
@@ -194,18 +196,16 @@ impl<G: Game> Leaves<G> {
                 }
                 position.play(game, *action);
             }
-            match game.owners(&position.state, self.players[leaf]) {
-                Some(of_squares) => owners.extend(of_squares),
-                None => return Ok(None),
-            }
+            owners.extend(points.owners(&position.state, self.players[leaf]));
         }
         Ok(Some(owners))
     }
 
-    /// `[B]`, the material, as [`Game::material`] has it but for the leaf's player to move.
+    /// `[B]`, the material, as [`Valuation::material`](crate::game::Valuation::material) has it but for the leaf's player to move.
     pub fn material(&self, game: &G) -> Vec<f32> {
-        let of_leaf =
-            |(position, player): (&Position<G::State>, &Player)| game.material(&position.state) * player.sign();
+        let of_leaf = |(position, player): (&Position<G::State>, &Player)| {
+            Material.evaluate(game, &position.state) * player.sign()
+        };
         self.positions.iter().zip(&self.players).map(of_leaf).collect()
     }
 

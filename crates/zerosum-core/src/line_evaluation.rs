@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::encoding::encoded;
-use crate::evaluation::{LinearEvaluation, Material};
-use crate::game::Game;
+use crate::evaluation::{Evaluation, LinearEvaluation, Material};
+use crate::game::{Game, PositionKeys};
 use crate::random::{RandomStream, mix};
 
 /// Largest distance from the root, with extensions and quiescence.
@@ -33,7 +33,7 @@ pub trait LineEvaluation<G: Game>: Send {
 impl<G: Game> LineEvaluation<G> for Material {
     #[inline]
     fn evaluate(&mut self, game: &G, state: &G::State, _height: usize) -> i32 {
-        of_material(game.material(state) * game.player(state).sign())
+        of_material(Evaluation::evaluate(&Material, game, state) * game.player(state).sign())
     }
 }
 
@@ -76,7 +76,7 @@ pub fn from_expected(result: f32) -> i32 {
 
 /// A standard normal number that is a function of position and seed. Positions without a key are told apart by their planes.
 pub fn disturbance<G: Game>(game: &G, state: &G::State, seed: u64) -> f32 {
-    let key = game.table_key(state).map_or_else(
+    let key = game.keys().map_or_else(
         || {
             let (bits, _) = encoded(game, state);
             bits.chunks(8).fold(game.player(state) as u64, |hash, chunk| {
@@ -85,7 +85,7 @@ pub fn disturbance<G: Game>(game: &G, state: &G::State, seed: u64) -> f32 {
                 mix(hash ^ u64::from_le_bytes(word))
             })
         },
-        |key| key.key,
+        |keys| keys.table_key(state).key,
     );
     RandomStream::new(seed, key, 0, "disturbed evaluation").normal() as f32
 }

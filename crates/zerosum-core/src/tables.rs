@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::error::UsageError;
-use crate::game::{Action, Game, Position};
+use crate::evaluation::{Evaluation, Material};
+use crate::game::{Action, Endings, Game, Position};
 use crate::player::{ValueForFirst, ValueForMover};
 use crate::retrograde::ResultTable;
 use crate::syzygy::{Syzygy, is_mate};
@@ -40,7 +41,7 @@ impl Tables {
     /// # Errors
     /// A sentence, if the tables are of chess and the game is not.
     pub fn require_game<G: Game>(&self, game: &G) -> Result<(), UsageError> {
-        if self.syzygy.is_some() && !game.has_syzygy() {
+        if self.syzygy.is_some() && !game.endings().is_some_and(Endings::has_syzygy) {
             return Err(UsageError(format!("Syzygy tables are of chess, not of {}", game.spec().full_name())));
         }
         Ok(())
@@ -57,7 +58,7 @@ impl Tables {
             return Some(ValueForMover(f32::from(plies.signum())).for_first(mover));
         }
         let syzygy = self.syzygy.as_ref()?;
-        let (board, clock) = game.syzygy_board(&position.state)?;
+        let (board, clock) = game.endings()?.syzygy_board(&position.state)?;
         let result = syzygy.wdl(board)?.result();
         (clock == 0 || result == 0.0).then(|| ValueForMover(result).for_first(game.player(&position.state)))
     }
@@ -119,8 +120,8 @@ impl Tables {
         position: &Position<G::State>,
         actions: &[Action],
     ) -> Option<RankedMoves> {
-        let syzygy = self.syzygy.as_ref()?;
-        let (board, clock) = game.syzygy_board(&position.state)?;
+        let (syzygy, endings) = (self.syzygy.as_ref()?, game.endings()?);
+        let (board, clock) = endings.syzygy_board(&position.state)?;
         syzygy.wdl(board)?;
         let mut ranks = Vec::with_capacity(actions.len());
         for action in actions {
@@ -130,10 +131,10 @@ impl Tables {
             let plies = if let Some(outcome) = next.outcome(game) {
                 outcome.result.for_mover(game.player(&position.state)).0 as i32
             } else {
-                let (board, clock) = game.syzygy_board(&next.state)?;
+                let (board, clock) = endings.syzygy_board(&next.state)?;
                 syzygy.plies_before(board, clock == 0)?
             };
-            let is_mate = plies == 1 && game.syzygy_board(&next.state).is_some_and(|(board, _)| is_mate(board));
+            let is_mate = plies == 1 && endings.syzygy_board(&next.state).is_some_and(|(board, _)| is_mate(board));
             ranks.push(Rank::new(plies, clock as i32, is_mate));
         }
         let best = ranks.iter().max()?.class;
@@ -148,7 +149,7 @@ impl Tables {
             let mut next = position.clone();
             next.play(game, action);
             let sign = game.player(&position.state).sign();
-            (sign * game.material(&next.state) * 100.0) as i32
+            (sign * Material.evaluate(game, &next.state) * 100.0) as i32
         };
         let choice = actions.iter().zip(&ranks).max_by_key(|(action, rank)| (**rank, material(**action)));
         Some(RankedMoves { results: results.collect(), best: choice.filter(|_| is_decided).map(|(action, _)| *action) })

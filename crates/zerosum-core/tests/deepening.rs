@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zerosum_core::alpha_beta::alpha_beta;
 use zerosum_core::deepening::{AnyEvaluation, Deepening, Limit, LineEvaluation, Parts, Settings};
 use zerosum_core::evaluation::Material;
-use zerosum_core::game::{Game, GameSpec, PlaneKind, Position};
+use zerosum_core::game::{Game, GameSpec, Notation, PlaneKind, Position, PositionKeys, Tactics};
 use zerosum_core::games::CoreGame;
 use zerosum_core::games::breakthrough::Breakthrough;
 use zerosum_core::games::chess::{Chess, Variant};
@@ -300,17 +300,18 @@ fn tells_the_truth<G: Game>(game: &G, num_games: u64) {
             let (state, board) = (&position.state, game.board_text(&position.state));
             let [own, opponent] = piece_counts(game, state);
             let legal = position.legal_actions(game, false);
+            let ability = game.tactics().expect("the game tells captures");
             for action in &legal {
                 let mut next = state.clone();
                 game.play(&mut next, *action);
                 let [after, _] = piece_counts(game, &next);
-                let tactics = game.tactics(state, *action);
+                let tactics = ability.tactical_move(state, *action);
                 let takes = tactics.is_some_and(|tactics| tactics.taken.is_some());
                 assert_eq!(after < opponent, takes, "{}\n{board}", game.action_text(state, *action));
                 num_taken += u32::from(takes);
             }
             if let Some(passed) = game.passed(state) {
-                assert!(!game.is_check(state) && game.player(&passed) == game.player(state).opponent(), "{board}");
+                assert!(!ability.is_check(state) && game.player(&passed) == game.player(state).opponent(), "{board}");
                 assert_eq!(piece_counts(game, &passed), [opponent, own], "{board}");
                 num_passes += 1;
             }
@@ -335,7 +336,7 @@ fn keys_of_positions_tell_them_apart() {
         let mut known = std::collections::HashMap::new();
         let mut num_met_again = 0;
         for position in (0..300).flat_map(|seed| random_positions(game, seed, 3, 2)) {
-            let key = game.table_key(&position.state).expect("the game has keys").key;
+            let key = game.keys().expect("the game has keys").table_key(&position.state).key;
             let looks = (game.board_text(&position.state), game.player(&position.state));
             num_met_again += usize::from(*known.entry(key).or_insert_with(|| looks.clone()) == looks);
             assert_eq!(known[&key], looks);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use zerosum_core::erased::{AnyGame, AnyPosition, AnyState};
-use zerosum_core::game::{Action, Game, PlaneKind, Planes, Position};
+use zerosum_core::game::{Action, Game, Notation, PlaneKind, Planes, Position};
 use zerosum_core::games::breakthrough::Breakthrough;
 use zerosum_core::games::chess::{Chess, Variant};
 use zerosum_core::games::connect4::ConnectFour;
@@ -81,19 +81,24 @@ fn check_position<G: Game>(game: &G, position: &Position<G::State>) {
     assert_eq!(texts.len(), actions.len(), "two legal actions share a text: {texts:?}\n{board}");
     assert!(texts.iter().all(|text| !text.is_empty() && !text.contains(char::is_whitespace)), "{texts:?}\n{board}");
 
+    let notations = game.notation().map_or(&[][..], |ability| ability.notations());
     for action in &actions {
-        for notation in std::iter::once(None).chain(game.notations().iter().map(Some)) {
-            let text = match notation {
+        for notation in std::iter::once(None).chain(notations.iter().map(Some)) {
+            let text = match notation.zip(game.notation()) {
                 None => game.action_text(&position.state, *action),
-                Some(notation) => game.action_text_in(&position.state, *action, notation),
+                Some((notation, ability)) => {
+                    ability.action_text_in(&position.state, *action, notation).expect("a known notation")
+                }
             };
             let read = game.parse_action(&position.state, &actions, &text);
             assert_eq!(read, Some(*action), "{text:?} ({notation:?}) does not read back\n{board}");
         }
     }
-    if let Some(text) = game.position_text(&position.state) {
-        let state = game.parse_position(&text).unwrap_or_else(|error| panic!("{text:?} does not read back: {error}"));
-        assert_eq!(game.position_text(&state).as_ref(), Some(&text));
+    if let Some(ability) = game.notation() {
+        let text = ability.position_text(&position.state);
+        let state =
+            ability.parse_position(&text).unwrap_or_else(|error| panic!("{text:?} does not read back: {error}"));
+        assert_eq!(ability.position_text(&state), text);
         let set_up = Position { state, plies: 0 };
         if position.outcome(game).is_none_or(|outcome| !outcome.is_soft) {
             assert_eq!(set_up.legal_actions(game, true), actions, "{text}\n{board}");

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use zerosum_core::game::{Game, Position};
+use zerosum_core::game::{Endings, Game, Notation, Position, PositionKeys};
 use zerosum_core::games::CoreGame;
 use zerosum_core::games::chess::{Chess, Variant};
 use zerosum_core::games::minichess::Minichess;
@@ -19,7 +19,7 @@ fn endings<G: Game>(game: &G, name: &str) -> Result<ResultTable, String> {
 
 /// The slow twin: all lines of play, for the player to move; a nearer win is better, and a farther loss.
 fn by_all_lines<G: Game>(game: &G, state: &G::State, known: &mut HashMap<u64, i16>) -> i16 {
-    let key = game.table_key(state).unwrap().key;
+    let key = game.keys().unwrap().table_key(state).key;
     if let Some(plies) = known.get(&key) {
         return *plies;
     }

@@ -9,7 +9,7 @@ use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::sync::OnceLockExt;
-use zerosum_core::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, Planes};
+use zerosum_core::game::{Action, Description, Game, GameSpec, Outcome, PlaneKind, Planes, Valuation};
 use zerosum_core::picture;
 use zerosum_core::player::{Player, ValueForFirst};
 
@@ -266,17 +266,6 @@ impl Game for PythonGame {
         self.with(state, |py| Ok(self.action_text.bind(py).call1((&state.object, action))?.str()?.to_string()))
     }
 
-    fn material(&self, state: &Arc<Node>) -> f32 {
-        let Some(material) = &self.material else { return 0.0 };
-        self.with(state, |py| {
-            let answer = material.bind(py).call1((&state.object,))?;
-            match answer.extract::<f32>() {
-                Ok(number) if number.is_finite() => Ok(number),
-                _ => Err(game_error(py, format!("material(state) is {}, expected a finite number", answer.repr()?))),
-            }
-        })
-    }
-
     fn description(&self) -> Description {
         Description {
             board: format!("{} rows and {} columns.", self.spec.board_shape().0, self.spec.board_shape().1),
@@ -303,6 +292,23 @@ impl Game for PythonGame {
                 Err(_) => {
                     Err(game_error(py, format!("picture(state) is {}, expected a zerosum.Picture", answer.repr()?)))
                 }
+            }
+        })
+    }
+
+    fn valuation(&self) -> Option<&impl Valuation<Arc<Node>>> {
+        Some(self)
+    }
+}
+
+impl Valuation<Arc<Node>> for PythonGame {
+    fn material(&self, state: &Arc<Node>) -> f32 {
+        let Some(material) = &self.material else { return 0.0 };
+        self.with(state, |py| {
+            let answer = material.bind(py).call1((&state.object,))?;
+            match answer.extract::<f32>() {
+                Ok(number) if number.is_finite() => Ok(number),
+                _ => Err(game_error(py, format!("material(state) is {}, expected a finite number", answer.repr()?))),
             }
         })
     }

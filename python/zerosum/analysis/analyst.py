@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import Game, Rules, State, make, state_after
-from zerosum.network.evaluators import RolloutEvaluator
 from zerosum.play.analysis import Analysis
 from zerosum.play.choice import Players
 from zerosum.play.driver import REPORT_SECONDS, Task
 from zerosum.play.engine import Engine
-from zerosum.play.player import MOST_SIMULATIONS, Player, require_seconds
+from zerosum.play.player import MOST_SIMULATIONS, Player, require_seconds, seeing_ends
 
 MOST_LINES = 1000
 DEFAULT_SIMULATIONS = 1000
@@ -98,11 +96,9 @@ class Analyst:
 
 
 def _seeing_ends(player: Player) -> Player:
-    """The player with exact bounds where random games evaluate: they alone would hardly see a mate."""
-    config = player.config
-    if config.exact_bounds or not isinstance(player.evaluator, RolloutEvaluator):
-        return player
-    return player.judged_by(player.evaluator, replace(config, exact_bounds=True))
+    """The player with the settings of `seeing_ends`."""
+    config = seeing_ends(player.config, player.evaluator)
+    return player if config is player.config else player.judged_by(player.evaluator, config)
 
 
 def analyse(

@@ -14,6 +14,7 @@ from zerosum.bench.speed_up import speed_ups
 from zerosum.bench.untrained import evaluator_alone, network_settings, on_gpu, untrained_checkpoint
 from zerosum.games import Rules, measure_game
 from zerosum.run.config import configured_game, new_config
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.workers import measured, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay.calibration import Busy
 
@@ -32,7 +33,7 @@ def bench_selfplay(game: Rules, name: str, seconds: float, overrides: Sequence[s
     config = new_config(game, name, overrides=overrides)
     game = configured_game(game, config)
     with tempfile.TemporaryDirectory() as directory:
-        config, _ = measured(Path(directory), game, untrained_checkpoint(game, config), config, report=print)
+        config, _ = measured(RunPlan(Path(directory), game, config), untrained_checkpoint(game, config), report=print)
     workers, in_processes = num_selfplay_workers(config), plays_in_processes(config, game)
     num_games = config.selfplay.games_per_worker
     best, alone = evaluator_alone(game, config)

@@ -75,10 +75,6 @@ class OwnNetwork(nn.Module):
             for name, tensor in own.items():
                 tensor.copy_(torch.tensor(weights[name]))
 
-    def fold_norms(self) -> None:
-        """Only go into evaluation mode: what the module has is its own matter."""
-        self.eval()
-
     def _own(self) -> dict[str, Tensor]:
         return {name: tensor for name, tensor in self.state_dict().items() if tensor.is_floating_point()}
 

@@ -70,7 +70,3 @@ class UpdatableModule(nn.Module):
         with torch.no_grad():
             for name, tensor in self.state_dict().items():
                 tensor.copy_(torch.tensor(weights[name]))
-
-    def fold_norms(self) -> None:
-        """Go into evaluation mode; there are no norms."""
-        self.eval()

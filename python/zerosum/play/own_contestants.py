@@ -12,7 +12,6 @@ from zerosum.contest.mover import Terms
 from zerosum.games import Rules
 from zerosum.network import load_checkpoint
 from zerosum.network.evaluators.backends import Precision
-from zerosum.network.evaluators.evaluator import RolloutEvaluator
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.bundled import usual_network
 from zerosum.play.contestant import (
@@ -31,7 +30,7 @@ from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.fit import rules_for
 from zerosum.play.player import Player, network_evaluator, network_name, read_run_config, search_of_run
 from zerosum.play.runs import PlayerWord, run_names
-from zerosum.play.skill import MOST_SKILL, positions_of, simulations_of, skilled_search, temperature_of
+from zerosum.play.skill import MOST_SKILL, positions_of, search_of_skill, temperature_of
 from zerosum.play.words import GAME_AS_PLAYER, OWN_WORDS
 
 
@@ -116,10 +115,8 @@ def with_skill(contestant: OwnContestant, skill: float) -> SearchContestant | Pr
         assert isinstance(contestant.program, DeepeningProgram)
         program = replace(contestant.program, nodes=positions_of(skill), temperature=temperature)
         return replace(contestant, name=name, program=program)
-    config = replace(skilled_search(contestant.search), num_simulations=simulations_of(skill))
-    if isinstance(contestant.evaluator, RolloutEvaluator):
-        config = replace(config, exact_bounds=True)  # as in engines
-    return replace(contestant, name=name, search=config, temperature=temperature)
+    search = search_of_skill(contestant.search, contestant.evaluator, skill)
+    return replace(contestant, name=name, search=search, temperature=temperature)
 
 
 def contestant_of(player: Player, name: str) -> SearchContestant | ProgramContestant:

@@ -29,7 +29,7 @@ from zerosum.network import Checkpoint, CheckpointInfo, katago, lc0, load_checkp
 from zerosum.network.description import require_encoder
 from zerosum.network.evaluators import Evaluator, EvaluatorConfig, make_evaluator
 from zerosum.network.evaluators.backends import Precision
-from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, NetworkEvaluator
+from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, NetworkEvaluator, RolloutEvaluator
 from zerosum.network.evaluators.ownership import MovesLeft, OwnershipNetwork, Points, has_moves_left, has_ownership
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.network.katago import is_katago_file
@@ -409,6 +409,12 @@ def search_of_run(run: dict[str, Any], num_simulations: int | None, *, info: Che
     settings = run.get("search", LEARNED_RULES if info.network.kind == "muzero" else {})
     search = from_mapping(SearchConfig, settings, "search")
     return search if num_simulations is None else replace(search, num_simulations=num_simulations)
+
+
+def seeing_ends(config: SearchConfig, evaluator: Evaluator) -> SearchConfig:
+    """The settings with exact bounds where random games evaluate: they alone would hardly see a mate."""
+    is_blind = isinstance(evaluator, RolloutEvaluator) and not config.exact_bounds
+    return replace(config, exact_bounds=True) if is_blind else config
 
 
 def read_run_config(path: Path) -> dict[str, Any]:

@@ -22,7 +22,9 @@ from zerosum.base.errors import DataError, SettingsError, shown
 from zerosum.base.files import MOST_NOTE_BYTES, read_text, replace_durably
 from zerosum.games import Rules, make
 from zerosum.games.rules import given_options
-from zerosum.play.player import ALPHA_BETA_NODES, Player
+from zerosum.network.evaluators.evaluator import Evaluator
+from zerosum.network.evaluators.updatable import UpdatableEvaluator
+from zerosum.play.player import ALPHA_BETA_NODES, Player, seeing_ends
 from zerosum.search import SearchConfig
 
 MOST_SKILL = 20
@@ -69,11 +71,15 @@ def visits_of(skill: float, *, is_alpha_beta: bool) -> int:
     return positions_of(skill) if is_alpha_beta else simulations_of(skill)
 
 
+def search_of_skill(config: SearchConfig, evaluator: Evaluator, skill: float) -> SearchConfig:
+    """The shorter search of a skill below 20; its moves are drawn at `temperature_of(skill)`."""
+    number = visits_of(skill, is_alpha_beta=isinstance(evaluator, UpdatableEvaluator))
+    return seeing_ends(replace(skilled_search(config), num_simulations=number), evaluator)
+
+
 def with_search_of_skill(player: Player, skill: float) -> Player:
-    """The player with the shorter search of a skill below 20; its moves are drawn at `temperature_of(skill)`."""
-    config = skilled_search(player.config).proving(proof_nodes=0)
-    number = visits_of(skill, is_alpha_beta=player.is_alpha_beta)
-    return player.judged_by(player.evaluator, replace(config, num_simulations=number))
+    """The player with the search of `search_of_skill`."""
+    return player.judged_by(player.evaluator, search_of_skill(player.config, player.evaluator, skill))
 
 
 def drawn_action(root: Root, number: float, *, temperature: float, allowed: Sequence[int] = ()) -> int:

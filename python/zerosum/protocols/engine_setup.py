@@ -22,14 +22,13 @@ from zerosum.games.rules import without_ply_cap
 from zerosum.network.checkpoint import load_checkpoint
 from zerosum.network.description import require_encoder
 from zerosum.network.evaluators.backends import BACKENDS
-from zerosum.network.evaluators.evaluator import RolloutEvaluator
 from zerosum.notation.centipawns import coefficient_of
 from zerosum.play.bundled import usual_network
 from zerosum.play.choice import ChosenPlayer, choose_player, usual_rollouts
 from zerosum.play.contestant import ROLLOUTS
 from zerosum.play.fit import rules_for
 from zerosum.play.like_people import TEMPERATURE, like_people, peoples_rating
-from zerosum.play.player import MOST_SIMULATIONS, Player, network_name
+from zerosum.play.player import MOST_SIMULATIONS, Player, network_name, seeing_ends
 from zerosum.play.runs import network_at
 from zerosum.play.skill import (
     HIGHEST_TEMPERATURE,
@@ -258,9 +257,7 @@ class EngineSetup(ABC):
         Raises:
             SettingsError: settings contradict each other.
         """
-        config = player.config_by_time()
-        if isinstance(player.evaluator, RolloutEvaluator):
-            config = replace(config, exact_bounds=True)  # so that mates are seen without a network, too
+        config = seeing_ends(player.config_by_time(), player.evaluator)
         if (threads := self.number("Threads")) and player.is_on_gpu:
             config = replace(config, threads=threads)  # a GPU has its batches, which so many threads prepare
         elif threads:

@@ -12,7 +12,7 @@ from pathlib import Path
 from zerosum.base.errors import DataError
 from zerosum.base.files import MOST_NOTE_BYTES, read_text, replace_durably, writing
 from zerosum.games import Rules
-from zerosum.run.config import RunConfig
+from zerosum.run.run_plan import RunPlan
 from zerosum.selfplay.evaluation_learning import learn_evaluation, values_text
 from zerosum.selfplay.piece_terms import LearnedWeights
 
@@ -20,12 +20,7 @@ FILE = "evaluation.json"
 
 
 def run_evaluation(
-    directory: Path,
-    game: Rules,
-    config: RunConfig,
-    *,
-    report: Callable[[str], None],
-    is_stopped: Callable[[], bool],
+    plan: RunPlan, *, report: Callable[[str], None], is_stopped: Callable[[], bool]
 ) -> LearnedWeights | None:
     """The evaluation of a run: read, or learned and saved. None if the run has no alpha-beta search or is stopped.
 
@@ -33,6 +28,7 @@ def run_evaluation(
         DataError: the file is damaged or of another game.
         RunError: it cannot be written.
     """
+    directory, game, config = plan.directory, plan.game, plan.config
     if not config.plays_alpha_beta:
         return None
     if (directory / FILE).exists():

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from zerosum.base.errors import DataError, GameError, SettingsError, counted
+from zerosum.base.holding import LOCK
 from zerosum.games import Rules, make
 from zerosum.games.names import GameName
 from zerosum.games.permission import require_allowed
@@ -38,7 +39,7 @@ from zerosum.run import hcpe3
 from zerosum.run.config import load_config
 from zerosum.run.imported_game import ILLEGAL, ImportedGame, RefusedGameError, imported
 from zerosum.run.record_index import RecordIndex, digest_of
-from zerosum.run.run_directory import LOCK, RECORDS, RECORDS_INDEX, hold
+from zerosum.run.run_directory import RECORDS, RECORDS_INDEX, hold
 
 SUFFIXES = READ_SUFFIXES | {f".{hcpe3.FORMAT}": hcpe3.FORMAT}
 STDIN = "-"

@@ -13,19 +13,17 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 
 from zerosum.arena import play_match
 from zerosum.base.files import append_line, read_lines, repair_lines
-from zerosum.games import Rules
 from zerosum.network import Checkpoint, load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, mark_best
 from zerosum.network.evaluators import make_evaluator
 from zerosum.play.contestant import SearchContestant
-from zerosum.run.config import RunConfig
 from zerosum.run.rating_games import GAMES_AT_ONCE, rating_search
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.strength import player_name
 
 
@@ -52,15 +50,15 @@ class GateMatch:
 class Gate:
     """The best network of a run, and the matches for its place."""
 
-    def __init__(self, directory: Path, game: Rules, config: RunConfig, *, report: Callable[[str], None]) -> None:
+    def __init__(self, plan: RunPlan, *, report: Callable[[str], None]) -> None:
         """Read the matches so far; remove damaged lines with a report.
 
         Raises:
             RunError: the directory cannot be written.
             DataError: the matches cannot be read.
         """
-        self._path, self._checkpoints = directory / "gate.jsonl", directory / "checkpoints"
-        self._game, self._config, self._report = game, config, report
+        self._path, self._checkpoints = plan.directory / "gate.jsonl", plan.directory / "checkpoints"
+        self._game, self._config, self._report = plan.game, plan.config, report
         found = read_lines(self._path, _parse_match)
         repair_lines(self._path, found, report=report)
         self._matches = found.entries

@@ -7,7 +7,6 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from zerosum.games import Rules
 from zerosum.learner import Learner, StepReport, grown_state
 from zerosum.learner.faults import device_faults
 from zerosum.learner.parallel import LearnerDevices, ParallelLearner, new_learner
-from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, NetworkShape, initial_weights, save_checkpoint
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest
 from zerosum.network.description import require_encoder
 from zerosum.network.growing import grown_weights, growth_obstacle
@@ -34,6 +33,7 @@ from zerosum.run.initial_network import (
     require_allowed_network,
     require_initial_network,
 )
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.saved_state import SavedState
 from zerosum.selfplay.alpha_beta import weight_of
 
@@ -41,41 +41,39 @@ Report = Callable[[str], None]
 AnyLearner = Learner | ParallelLearner
 
 
-def open_checkpoint(
-    run: Path, game: Rules, config: RunConfig, report: Report
-) -> tuple[Checkpoint, dict[str, Any], SavedState]:
+def open_checkpoint(plan: RunPlan, report: Report) -> tuple[Checkpoint, dict[str, Any], SavedState]:
     """The newest whole checkpoint, or a new one of step 0, and the optimiser's state and the run's beside it.
 
     Raises:
         DataError: `training.initial_network` is missing or damaged, or a network does not fit the game.
         SettingsError: the run cannot begin with that network, or the user has not named it.
     """
-    directory = run / "checkpoints"
+    directory = plan.directory / "checkpoints"
     checkpoint, damage = load_newest(directory)
     for message in damage:
         report(message)
     state: dict[str, Any] = {}
     info: dict[str, Any] = {}
     if checkpoint is None:
-        require_allowed_network(run, config.training.initial_network)
-        checkpoint = _first_checkpoint(game, config)
-        with writing(run):
+        require_allowed_network(plan.directory, plan.config.training.initial_network)
+        checkpoint = _first_checkpoint(plan)
+        with writing(plan.directory):
             save_checkpoint(directory, checkpoint, learner_state={}, learner_info={})
     else:
-        require_encoder(checkpoint.info, game.spec)
+        require_encoder(checkpoint.info, plan.game.spec)
         state, info = load_learner_state(checkpoint_path(directory, checkpoint.info.step))
     return checkpoint, state, SavedState.of(info)
 
 
-def _first_checkpoint(game: Rules, config: RunConfig) -> Checkpoint:
+def _first_checkpoint(plan: RunPlan) -> Checkpoint:
     """The network of step 0: with random weights, or the one that the run is to begin with."""
-    network, seed = config.network, config.training.seed
-    if name := config.training.initial_network:
+    game, network, training = plan.game, plan.config.network, plan.config.training
+    if name := training.initial_network:
         initial = load_initial_network(name)
         require_initial_network(initial.info, network, game)
-        return as_beginning(initial, network, game, seed=seed)
+        return as_beginning(initial, network, game, seed=training.seed)
     info = CheckpointInfo.describe(game.spec, network, step=0)
-    return Checkpoint(info=info, weights=initial_weights(network, info.shape, seed=seed))
+    return Checkpoint(info=info, weights=initial_weights(network, info.shape, seed=training.seed))
 
 
 class RunLearner:
@@ -83,8 +81,7 @@ class RunLearner:
 
     def __init__(
         self,
-        game: Rules,
-        config: RunConfig,
+        plan: RunPlan,
         report: Report,
         checkpoint: Checkpoint,
         state: dict[str, Any],
@@ -98,12 +95,13 @@ class RunLearner:
             SettingsError: the machine has fewer devices than `learner.num_devices`, or a deterministic run asks for
                 several, whose sums may be made in another order the next time.
         """
+        config = plan.config
         if config.training.deterministic and config.learner.num_devices > 1:
             raise SettingsError(
                 f"learner.num_devices is {config.learner.num_devices}, but a deterministic run learns on one device:"
                 " several do not promise to add up gradients in the same order again. Leave out one of the two."
             )
-        self._game, self._config, self._report, self._devices = game, config, report, devices
+        self._plan, self._config, self._report, self._devices = plan, config, report, devices
         self._ended_cpu_s = 0.0
         self._learner = self._learner_at(checkpoint, state, saved)
         is_ahead = self._learner.is_on_gpu and not config.training.deterministic
@@ -155,7 +153,7 @@ class RunLearner:
         self._drawer.forget()
 
     def _draw(self, window: ReplayWindow, step: int) -> DrawnBatch:
-        batch = draw_batch(window, self._game, self._config, targets=self._learner.targets, step=step)
+        batch = draw_batch(window, self._plan.game, self._config, targets=self._learner.targets, step=step)
         return DrawnBatch(batch, self._learner.prepare(batch))
 
     def _check_reports(self, *, is_waiting: bool) -> None:
@@ -167,7 +165,7 @@ class RunLearner:
         """The current network, checked to be finite, as the losses before."""
         with device_faults():
             self._check_reports(is_waiting=True)
-            return network_now(self._learner, self._game, training=training)
+            return network_now(self._learner, self._plan.game, training=training)
 
     def state(self) -> dict[str, Any]:
         """The optimiser's state, as a checkpoint has it."""
@@ -204,7 +202,7 @@ class RunLearner:
         learner = new_learner(
             self._config.learner,
             network,
-            NetworkShape.of(self._game.spec),
+            self._plan.shape,
             weights,
             device=self._config.training.device,
             devices=self._devices(),
@@ -224,7 +222,7 @@ class RunLearner:
     def _grow(self) -> None:
         """Go on with a larger network. The new weights are drawn by the run's seed."""
         config, smaller = self._config, self._learner
-        network, shape = config.network, NetworkShape.of(self._game.spec)
+        network, shape = config.network, self._plan.shape
         self._drawer.forget()
         weights = grown_weights(smaller.weights(), network, shape, seed=config.training.seed)
         state, step = grown_state(smaller.state(), network, shape), smaller.step_number

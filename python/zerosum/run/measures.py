@@ -8,12 +8,10 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, fields
-from pathlib import Path
 from typing import Any
 
 from zerosum.base.errors import counted
 from zerosum.base.files import writing
-from zerosum.games import Rules
 from zerosum.learner import StepReport
 from zerosum.network.evaluators import Evaluator
 from zerosum.run.budget import Budget, time_text
@@ -22,6 +20,7 @@ from zerosum.run.config import RunConfig
 from zerosum.run.core_use import CoreClock, CoreUse, mean_use
 from zerosum.run.metrics import Metrics, MetricsRow
 from zerosum.run.mistakes import Mistakes
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.saved_state import SavedState
 from zerosum.run.strength import EARLY_SHARE, Strength
 from zerosum.run.workers import num_selfplay_workers
@@ -36,9 +35,7 @@ class Measures:
 
     def __init__(
         self,
-        directory: Path,
-        game: Rules,
-        config: RunConfig,
+        plan: RunPlan,
         *,
         saved: SavedState,
         report: Callable[[str], None],
@@ -48,9 +45,7 @@ class Measures:
         """Read what earlier processes measured.
 
         Args:
-            directory: The run directory.
-            game: The game.
-            config: The run's settings.
+            plan: The run's plan.
             saved: The run's counts at the newest checkpoint.
             report: Gets a sentence for each damaged line that is removed, and one before the last rating games.
             clock: Seconds of rating games, counted as the budget counts them.
@@ -60,6 +55,7 @@ class Measures:
             RunError: the directory cannot be written.
             DataError: the table's columns are not those of this version.
         """
+        directory, game, config = plan.directory, plan.game, plan.config
         self._directory, self._config, self._report = directory, config, report
         self.metrics = Metrics(directory, report=report)
         # A deterministic run repeats the rating games since its last checkpoint.

@@ -51,12 +51,10 @@ class Playing:
             cluster: Plays the games; this machine without one.
             report: Gets the progress, line by line.
         """
-        directory, game, config = plan.directory, plan.game, plan.config
+        game, config = plan.game, plan.config
         self._config, self._report = config, report
         self._evaluations_before, self._simulations_before = evaluations, saved.simulations
-        measured_config, why = measured(
-            directory, game, checkpoint, config, report=report, may_add_workers=cluster is None
-        )
+        measured_config, why = measured(plan, checkpoint, report=report, may_add_workers=cluster is None)
         num_workers, in_processes = num_selfplay_workers(measured_config), plays_in_processes(measured_config, game)
         num_games = measured_config.selfplay.games_per_worker
         assert num_games is not None
@@ -96,7 +94,7 @@ class Playing:
                 config=config.cluster,
                 game=str(config.game),
                 store=store,
-                directory=directory,
+                directory=plan.directory,
                 evaluator=config.training.evaluator,
                 report=report,
             )

@@ -77,7 +77,8 @@ class RecordTraining:
             RunError: the run has no games to learn from.
             DataError: the games are of another game or version.
         """
-        self._directory, self._game, self._config, self._report = plan.directory, plan.game, plan.config, report
+        self._plan, self._report = plan, report
+        self._directory, self._game, self._config = plan.directory, plan.game, plan.config
         self._stop = stop
         with contextlib.ExitStack() as opened:
             self._open(opened)
@@ -95,13 +96,11 @@ class RecordTraining:
         self._parts = self._source.parts
         self._schedule = _Schedule(self._parts, config)
         self._window, self._part = ReplayWindow(config.replay), -1
-        checkpoint, state, saved = open_checkpoint(directory, game, config, report)
-        self._learner = RunLearner(game, config, report, checkpoint, state, saved)
+        checkpoint, state, saved = open_checkpoint(self._plan, report)
+        self._learner = RunLearner(self._plan, report, checkpoint, state, saved)
         opened.callback(self._learner.close)
         self._saved = saved
-        self._measures = Measures(
-            directory, game, config, saved=saved, report=report, clock=lambda: clock_s(config.training)
-        )
+        self._measures = Measures(self._plan, saved=saved, report=report, clock=lambda: clock_s(config.training))
         opened.callback(self._measures.close)
         self._budget = Budget(
             config,

@@ -7,27 +7,22 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
-import os
-import socket
-import stat
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from zerosum.base.errors import RunError, SettingsError, printable
+from zerosum.base.errors import RunError, SettingsError
 from zerosum.base.files import (
     MOST_NOTE_BYTES,
     UNFINISHED,
     read_bytes,
-    read_text,
     replace_durably,
     require_own_files,
     writing,
 )
+from zerosum.base.holding import LEFT_BY_A_KILL, held
 from zerosum.games import Rules, make
 from zerosum.games.names import GameName
 from zerosum.games.rules import names_planes, with_planes_of
@@ -41,10 +36,6 @@ from zerosum.replay.shards import read_manifest
 from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config, require_pieces
 from zerosum.run.run_plan import RunPlan
 
-LOCK = "holder.lock"
-"""The file that a process locks while it holds a run."""
-LOCK_S = 1.0
-"""Longest wait for the lock, which `is_held` takes for a moment."""
 STOP = "stop"
 """The file that asks the training to end. The number of a process in a file could be that of any process."""
 STOP_POLL_S = 0.5
@@ -54,7 +45,7 @@ RECORDS_INDEX = "records-index.sqlite"
 """The file that lists the origins of imported games."""
 
 # Files that a kill can leave before the run has settings.
-_BEFORE_SETTINGS = {LOCK, STOP, "holder.json", *(f".{name}{UNFINISHED}" for name in ("config.toml", "holder.json"))}
+_BEFORE_SETTINGS = {*LEFT_BY_A_KILL, STOP, f".config.toml{UNFINISHED}"}
 # Games may be imported before the run has settings.
 _BEFORE_SETTINGS |= {RECORDS, RECORDS_INDEX, f"{RECORDS_INDEX}-journal"}
 
@@ -70,50 +61,14 @@ def hold(directory: Path) -> Iterator[None]:
         RunError: another process holds it, or it cannot be written.
         DataError: a name in it is a link that leads outside.
     """
-    import filelock
-
-    note, lock = directory / "holder.json", filelock.FileLock(directory / LOCK, timeout=LOCK_S)
-    holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M:%S")}
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        require_own_files(directory)
-        begun = _now_there(directory)
-        lock.acquire()
-        # A second file, because other processes cannot read the locked one on every system.
-        replace_durably(note, json.dumps(holder))
-    except filelock.Timeout:
-        raise RunError(
-            f"{directory} is held by {_holder(directory)}: stop it first, or name another directory."
-        ) from None
-    except OSError as error:
-        raise RunError(
-            f"{directory} cannot be written ({error.strerror}): name another directory with --run."
-        ) from error
-    try:
-        for part in _PARTS:
-            _require_writable(directory / part)
-        _remove_older_request(directory, begun)
-        yield
-    finally:
-        (directory / STOP).unlink(missing_ok=True)
-        note.unlink(missing_ok=True)
-        lock.release()
-
-
-def is_held(directory: Path) -> bool:
-    """Whether a process, of any machine that shares the directory, holds a run. Nothing is written."""
-    import filelock
-
-    path = directory / LOCK
-    try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            return False
-        with filelock.FileLock(path, timeout=0):
-            return False
-    except filelock.Timeout:
-        return True
-    except OSError:
-        return False
+    with held(directory, option="--run") as begun:
+        try:
+            for part in _PARTS:
+                _require_writable(directory / part)
+            _remove_older_request(directory, begun)
+            yield
+        finally:
+            (directory / STOP).unlink(missing_ok=True)
 
 
 def ask_to_stop(directory: Path) -> Path:
@@ -143,12 +98,6 @@ def stopped_by_request(directory: Path, stop: threading.Event) -> Iterator[None]
         thread.join()
 
 
-def _now_there(directory: Path) -> int:
-    """The time in nanoseconds by the clock that stamps the files of a directory, which may be another machine's."""
-    with tempfile.TemporaryFile(dir=directory) as file:
-        return os.fstat(file.fileno()).st_mtime_ns
-
-
 def _remove_older_request(directory: Path, begun: int) -> None:
     """Remove a request to stop an earlier training; one that came since this training began is for this one."""
     with contextlib.suppress(FileNotFoundError):
@@ -165,14 +114,6 @@ def _require_writable(directory: Path) -> None:
         raise RunError(
             f"{directory} cannot be written ({error.strerror}): make it writable, or name another run with --run."
         ) from error
-
-
-def _holder(directory: Path) -> str:
-    try:
-        holder = json.loads(read_text(directory / "holder.json", most_bytes=MOST_NOTE_BYTES))
-        return printable(f"process {holder['pid']} on {holder['host']} since {holder['since']}")
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return "another process"
 
 
 def plan(

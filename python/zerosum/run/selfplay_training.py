@@ -82,7 +82,7 @@ class SelfplayTraining:
 
     def _open(self, opened: contextlib.ExitStack) -> None:
         """Open the run and continue it; `opened` closes what is to be closed at the end."""
-        directory, game, config, report = self._directory, self._game, self._config, self._report
+        directory, config, report = self._directory, self._config, self._report
         cluster = self._cluster
         if cluster is not None and config.network.kind == "updatable":
             raise SettingsError(
@@ -91,11 +91,11 @@ class SelfplayTraining:
             )
         self._store = GameStore(directory / "games", report=report, games_per_shard=config.replay.games_per_shard)
         opened.callback(self._store.close)
-        checkpoint, state, saved = open_checkpoint(directory, game, config, report)
+        checkpoint, state, saved = open_checkpoint(self._plan, report)
         self._saved_step, self._learner_cpu_s = checkpoint.info.step, saved.learner_cpu_s
         raters = None if cluster is None or not config.cluster.num_raters else ClusterRaters(cluster, config)
         self._measures = Measures(
-            directory, game, config, saved=saved, report=report, clock=self._clock_of_this_thread, raters=raters
+            self._plan, saved=saved, report=report, clock=self._clock_of_this_thread, raters=raters
         )
         opened.callback(self._measures.close)
         first_game_id = self._store.next_game_id
@@ -104,15 +104,15 @@ class SelfplayTraining:
             self._replay_from(first_game_id, checkpoint.info.step)
         self._gate = None
         if config.training.gate_games:
-            self._gate = Gate(directory, game, config, report=report)
+            self._gate = Gate(self._plan, report=report)
         else:
             mark_best(directory / "checkpoints", None)
         self._window = self._full_window(saved)
-        self._learner = RunLearner(game, config, report, checkpoint, state, saved, devices=self._devices_of_cluster)
+        self._learner = RunLearner(self._plan, report, checkpoint, state, saved, devices=self._devices_of_cluster)
         opened.callback(self._learner.close)
         self._batch: Batch | None = None  # the learner's newest batch; int8 takes its ranges from it
         started = clock_s(config.training)
-        evaluation = run_evaluation(directory, game, config, report=report, is_stopped=self._stop.is_set)
+        evaluation = run_evaluation(self._plan, report=report, is_stopped=self._stop.is_set)
         elapsed_s = self._measures.elapsed_before + clock_s(config.training) - started
         if words := going_on(self._store, config, step=self._saved_step, elapsed_s=self._measures.elapsed_before):
             report(words)
@@ -247,7 +247,7 @@ class SelfplayTraining:
             ) from error
         self._report(f"{error}. Another one resumes from the checkpoint of step {step:,}.")
         try:
-            checkpoint, state, saved = open_checkpoint(self._directory, self._game, self._config, self._report)
+            checkpoint, state, saved = open_checkpoint(self._plan, self._report)
             self._learner.restore(checkpoint, state, saved)
             self._saved_step = checkpoint.info.step
             self._pace.restore(saved)

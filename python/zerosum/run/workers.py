@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from zerosum.base.errors import SettingsError
@@ -12,6 +11,7 @@ from zerosum.games import Rules, measure_game
 from zerosum.network import Checkpoint
 from zerosum.replay.records import RunningGame
 from zerosum.run.config import RunConfig, changed
+from zerosum.run.run_plan import RunPlan
 from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
 from zerosum.selfplay.calibration import NEARLY, Calibration, calibrate
 from zerosum.selfplay.processes import SelfplayProcesses
@@ -55,18 +55,13 @@ def plays_in_processes(config: RunConfig, game: Rules) -> bool:
 
 
 def measured(
-    directory: Path,
-    game: Rules,
-    checkpoint: Checkpoint,
-    config: RunConfig,
-    *,
-    report: Callable[[str], None],
-    may_add_workers: bool = True,
+    plan: RunPlan, checkpoint: Checkpoint, *, report: Callable[[str], None], may_add_workers: bool = True
 ) -> tuple[RunConfig, str]:
-    """The settings with the number of games that a worker plays at a time, as set or measured, and the reason in words.
+    """The plan's settings with the games that a worker plays at a time, as set or measured, and the reason in words.
 
     On a GPU the number of threads is set, too, unless `may_add_workers` is False.
     """
+    game, config = plan.game, plan.config
     selfplay, in_processes = config.selfplay, plays_in_processes(config, game)
     on_gpu = config.training.evaluator.on_gpu
     adds_workers = may_add_workers and on_gpu and not in_processes and selfplay.num_workers is None
@@ -77,7 +72,7 @@ def measured(
     if selfplay.games_per_worker is not None and not adds_workers:
         return config, ""
     calibration = calibrate(
-        directory / "calibration.json",
+        plan.directory / "calibration.json",
         game,
         checkpoint,
         config.search,

@@ -21,6 +21,7 @@ import numpy as np
 
 from zerosum.base.errors import DataError, SettingsError, ZerosumError, command_text
 from zerosum.base.files import read_bytes, require_own_files
+from zerosum.base.holding import is_held
 from zerosum.contest.elo import Rating
 from zerosum.games import Rules, make
 from zerosum.games.playthrough import Playthrough
@@ -36,7 +37,6 @@ from zerosum.run.config_words import budget_words, minutes_word
 from zerosum.run.core_use import mean_use
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
-from zerosum.run.run_directory import is_held
 from zerosum.run.strength import Strength, player_name
 from zerosum.web.boards import draw_board, move_cells, page_notation
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from zerosum.analysis.query_fields import Fields
 from zerosum.base.errors import GameError, SettingsError
+from zerosum.base.holding import is_held
 from zerosum.games import Rules, state_after
 from zerosum.games.playthrough import Playthrough
 from zerosum.games.short_names import short_name
 from zerosum.play.player import Player
-from zerosum.run.run_directory import is_held
 from zerosum.web.analyses import analysis_json, heat
 from zerosum.web.boards import draw_board, page_notation, place_moves
 from zerosum.web.tour import Question, answered, ask_questions, by_chance

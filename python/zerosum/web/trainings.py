@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from zerosum.base.errors import SettingsError, command_text
-from zerosum.run.run_directory import ask_to_stop, is_held
+from zerosum.base.holding import is_held
+from zerosum.run.run_directory import ask_to_stop
 from zerosum.web.library import Library
 
 PROGRAM = (sys.executable, "-m", "zerosum")

@@ -11,9 +11,10 @@ import pytest
 
 from commands_for_tests import Command
 from zerosum.base.errors import DataError, RunError, SettingsError
+from zerosum.base.holding import held
 from zerosum.report.studies.catalogue import STUDIES, study_of
 from zerosum.report.studies.page import Findings, Table
-from zerosum.report.studies.results import hold, read_as
+from zerosum.report.studies.results import read_as
 from zerosum.report.studies.study import Job, run_study
 from zerosum.report.studies.words import StudyWords
 
@@ -135,7 +136,7 @@ def test_directories_that_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RunError, match="file cannot be written"):
         run_study(Squares(), tmp_path / "file", write=quiet, say=quiet)
-    with hold(tmp_path / "held"), pytest.raises(RunError, match="is in use by another process"):
+    with held(tmp_path / "held", option="--out"), pytest.raises(RunError, match="is held by process"):
         run_study(Squares(), tmp_path / "held", write=quiet, say=quiet)
 
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::order::{Candidate, DEFAULT_VALUE, Order};
 use super::table::{Bound, Table};
 use super::{CLOCK_INTERVAL, FRACTION, LineEvaluation, MAX_EVALUATION, MAX_HEIGHT, Parts, WIN};
-use crate::game::{Action, Game, Outcome, Position};
+use crate::game::{Action, Game, Outcome, Position, PositionKeys, Tactics};
 use crate::player::Player;
 use crate::tables::Tables;
 
@@ -238,8 +238,9 @@ impl<'a, G: Game> Descent<'a, G> {
         let position = &self.line[height];
         let Some(outcome) = position.outcome(self.game) else { return self.by_tables(height, side) };
         let is_historical = position.plies >= self.game.spec().max_plies()
-            || self.game.num_repetitions(&position.state) > 0
-            || self.game.table_key(&position.state).is_some_and(|key| key.plies_left == 0);
+            || self.game.keys().is_some_and(|keys| {
+                keys.num_repetitions(&position.state) > 0 || keys.table_key(&position.state).plies_left == 0
+            });
         Some(Value { of_mover: of_outcome(&outcome, side, height), is_historical })
     }
 
@@ -274,12 +275,12 @@ impl<'a, G: Game> Descent<'a, G> {
             return self.evaluated(height);
         }
         let mover = self.mover(height);
-        let is_check = self.game.is_check(&self.line[height].state);
+        let is_check = self.is_check(height);
         if is_check && self.parts.extensions && depth < MAX_HEIGHT as i32 / 2 && height < 2 * MAX_HEIGHT / 3 {
             depth += 1;
         }
         if depth <= 0 {
-            return if self.parts.quiescence && self.game.has_tactics() {
+            return if self.parts.quiescence && self.game.tactics().is_some() {
                 self.quiescence_left = QUIESCENCE_NODES;
                 self.quiescence(height, alpha, beta)
             } else {
@@ -398,7 +399,7 @@ impl<'a, G: Game> Descent<'a, G> {
         }
         self.quiescence_left -= 1;
         let mover = self.mover(height);
-        let is_check = self.game.is_check(&self.line[height].state);
+        let is_check = self.is_check(height);
         let (mut best, mut is_historical) = (-INFINITY, false);
         if !is_check {
             best = self.evaluated(height).of_mover;
@@ -451,6 +452,12 @@ impl<'a, G: Game> Descent<'a, G> {
         Value { of_mover, is_historical: false }
     }
 
+    /// True if the player to move at a height is in check.
+    #[inline]
+    fn is_check(&self, height: usize) -> bool {
+        self.game.tactics().is_some_and(|tactics| tactics.is_check(&self.line[height].state))
+    }
+
     #[inline]
     fn piece_value(&self, kind: u8) -> i32 {
         self.piece_values.get(usize::from(kind)).copied().unwrap_or(DEFAULT_VALUE)
@@ -460,7 +467,8 @@ impl<'a, G: Game> Descent<'a, G> {
     /// plies, or after a repetition, a position is worth something else than without its past.
     fn key(&self, height: usize, depth: i32) -> (Option<u64>, bool) {
         let position = &self.line[height];
-        let repeats = self.game.num_repetitions(&position.state) > 0;
+        let Some(keys) = self.game.keys() else { return (None, false) };
+        let repeats = keys.num_repetitions(&position.state) > 0;
         if !self.parts.table || repeats {
             return (None, repeats);
         }
@@ -468,7 +476,7 @@ impl<'a, G: Game> Descent<'a, G> {
         let is_far = |key: &crate::game::PositionKey| {
             key.plies_left > reach && self.game.spec().max_plies().saturating_sub(position.plies) > reach
         };
-        (self.game.table_key(&position.state).filter(is_far).map(|key| key.key), false)
+        (Some(keys.table_key(&position.state)).filter(is_far).map(|key| key.key), false)
     }
 
     /// Lists the moves of the position at a height with their keys, without sorting them.
@@ -476,17 +484,19 @@ impl<'a, G: Game> Descent<'a, G> {
         let state = &self.line[height].state;
         self.legal.clear();
         self.game.legal_actions(state, &mut self.legal);
-        let has_tactics = self.game.has_tactics();
+        let ability = self.game.tactics();
         let candidates = &mut self.candidates[height];
         candidates.clear();
         for action in self.legal.iter().copied() {
-            let tactics = if has_tactics { self.game.tactics(state, action) } else { None };
+            let tactics = ability.and_then(|ability| ability.tactical_move(state, action));
             let key = if first == Some(action) {
                 Order::of_table()
             } else if let Some(tactics) = tactics {
                 let loses = self.parts.exchanges
                     && tactics.taken.is_some()
-                    && self.game.exchange(state, action, self.piece_values).is_some_and(|gain| gain < 0);
+                    && ability
+                        .and_then(|ability| ability.exchange(state, action, self.piece_values))
+                        .is_some_and(|gain| gain < 0);
                 Order::of_tactics(self.piece_values, tactics, loses)
             } else if only_tactical {
                 continue;

@@ -2,9 +2,9 @@
 //!
 //! The search is the principal variation search of chess programs (Marsland 1986): the first move of a node is searched with
 //! the whole window, the others are only shown to be no better. What makes it fast is in [`Parts`], each a switch. A game says
-//! which moves are [tactical](Game::tactics), when a side is [in check](Game::is_check) and what a [pass](Game::passed) leaves;
-//! a game that says nothing is searched all the same. [`descent`] has the search below the root, [`table`] the transposition
-//! table, [`order`] the order of moves.
+//! by its [`Tactics`] which moves are tactical and when a side is in check, and what a [pass](Game::passed) leaves; a game that
+//! says nothing is searched all the same. [`descent`] has the search below the root, [`table`] the transposition table,
+//! [`order`] the order of moves.
 //!
 //! Values are for the player to move, in centipawns: a hundredth of material, and [`CENTIPAWNS_PER_LOGIT`] to one of the logit of
 //! an expected result. A result outweighs any evaluation, an early win is better than a late one.
@@ -24,7 +24,7 @@ use self::table::Table;
 use crate::erased::{AnyLeaves, leaves_of};
 use crate::error::UsageError;
 use crate::evaluation::{LinearEvaluation, Material};
-use crate::game::{Action, Game, Position};
+use crate::game::{Action, Game, Position, Tactics, Valuation};
 pub use crate::line_evaluation::{CENTIPAWNS_PER_LOGIT, LineEvaluation, MAX_EVALUATION};
 use crate::line_evaluation::{MAX_HEIGHT, disturbed, from_expected, of_material};
 use crate::tables::Tables;
@@ -165,7 +165,7 @@ pub struct Settings {
     pub seed: u64,
     /// The switches.
     pub parts: Parts,
-    /// Values of the kinds of pieces in centipawns, in the order of [`crate::game::Tactics`]. A kind without one is worth 100;
+    /// Values of the kinds of pieces in centipawns, in the order of [`crate::game::TacticalMove`]. A kind without one is worth 100;
     /// with [`AnyEvaluation::Material`] they are the game's own if this is empty.
     pub piece_values: Vec<i32>,
     /// Positions in the table, at most.
@@ -247,7 +247,8 @@ impl<G: Game> Deepening<G> {
         settings.tables.require_game(&*game)?;
         let mut piece_values = settings.piece_values;
         if piece_values.is_empty() && matches!(settings.evaluation, AnyEvaluation::Material) {
-            piece_values = game.piece_values().iter().copied().map(of_material).collect();
+            let values = game.valuation().map_or(&[][..], |valuation| valuation.piece_values());
+            piece_values = values.iter().copied().map(of_material).collect();
         }
         let evaluation: Box<dyn LineEvaluation<G>> = match settings.evaluation {
             AnyEvaluation::Material => disturbed(Material, settings.disturbance, settings.seed),
@@ -369,7 +370,10 @@ impl<G: Game> Deepening<G> {
         let Some(found) = found else { return Ok(None) };
         root.value = found.value;
         let state = &root.position.state;
-        let is_quiet = !self.game.is_check(state) && self.game.tactics(state, found.line[0]).is_none();
+        let is_quiet = self
+            .game
+            .tactics()
+            .is_none_or(|tactics| !tactics.is_check(state) && tactics.tactical_move(state, found.line[0]).is_none());
         Ok(Some(Iteration {
             depth: root.depth,
             line: found.line,

@@ -5,7 +5,7 @@
 //! position (Schaeffer 1989).
 
 use super::MAX_HEIGHT;
-use crate::game::{Action, Tactics};
+use crate::game::{Action, TacticalMove};
 use crate::player::Player;
 
 /// Keys of moves: the larger is searched first.
@@ -23,7 +23,7 @@ pub const DEFAULT_VALUE: i32 = 100;
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
     pub action: Action,
-    pub tactics: Option<Tactics>,
+    pub tactics: Option<TacticalMove>,
     pub key: i32,
 }
 
@@ -56,7 +56,7 @@ impl Order {
 
     /// The key of a tactical move.
     #[inline]
-    pub fn of_tactics(values: &[i32], tactics: Tactics, loses: bool) -> i32 {
+    pub fn of_tactics(values: &[i32], tactics: TacticalMove, loses: bool) -> i32 {
         let value = |kind: u8| values.get(usize::from(kind)).copied().unwrap_or(DEFAULT_VALUE);
         let taken = tactics.taken.map_or(0, value);
         let gain = 16 * taken + if tactics.promotes { 8 * DEFAULT_VALUE } else { 0 } - value(tactics.moved);

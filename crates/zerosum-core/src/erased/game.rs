@@ -7,7 +7,7 @@ use super::position::{AnyPosition, AnyState, ErasedPosition, require_legal};
 use super::search::{AnyLeaves, AnySearch, leaves_of};
 use crate::deepening::{Deepening, Settings};
 use crate::error::UsageError;
-use crate::game::{Action, Description, Game, GameSpec, Position};
+use crate::game::{Action, Description, Game, GameSpec, Notation, Position, Starts};
 use crate::leaves::Leaves;
 use crate::perft;
 use crate::retrograde::{self, ResultTable};
@@ -21,25 +21,25 @@ pub trait AnyGame: Send + Sync {
     /// See [`Game::description`].
     fn description(&self) -> Description;
 
-    /// See [`Game::notations`].
+    /// See [`Notation::notations`](crate::game::Notation::notations).
     fn notations(&self) -> &'static [&'static str];
 
-    /// See [`Game::position_notations`].
+    /// See [`Notation::position_notations`](crate::game::Notation::position_notations).
     fn position_notations(&self) -> &'static [&'static str];
 
     /// The position before the first move.
     fn initial_state(&self) -> AnyState;
 
-    /// See [`Game::num_starts`].
+    /// Number of positions that a game may begin with; see [`Starts`](crate::game::Starts).
     fn num_starts(&self) -> u32;
 
-    /// See [`Game::start`].
+    /// The start with this number.
     ///
     /// # Errors
     /// If there is no start with this number.
     fn start(&self, number: i64) -> Result<AnyState, UsageError>;
 
-    /// See [`Game::parse_position`].
+    /// See [`Notation::parse_position`](crate::game::Notation::parse_position).
     ///
     /// # Errors
     /// If the text is not a position of the game.
@@ -129,11 +129,11 @@ impl<G: Game> AnyGame for Erased<G> {
     }
 
     fn notations(&self) -> &'static [&'static str] {
-        self.game.notations()
+        self.game.notation().map_or(&[], |notation| notation.notations())
     }
 
     fn position_notations(&self) -> &'static [&'static str] {
-        self.game.position_notations()
+        self.game.notation().map_or(&[], |notation| notation.position_notations())
     }
 
     fn initial_state(&self) -> AnyState {
@@ -141,7 +141,7 @@ impl<G: Game> AnyGame for Erased<G> {
     }
 
     fn num_starts(&self) -> u32 {
-        self.game.num_starts()
+        self.game.starts().map_or(1, Starts::num_starts)
     }
 
     fn start(&self, number: i64) -> Result<AnyState, UsageError> {
@@ -149,11 +149,15 @@ impl<G: Game> AnyGame for Erased<G> {
         let number = u32::try_from(number).ok().filter(|number| *number <= last).ok_or_else(|| {
             UsageError(format!("{} has no start {number}: they are 0 to {last}", self.game.spec().name()))
         })?;
-        Ok(self.state(self.game.start(number)))
+        Ok(self.state(self.game.starts().map_or_else(|| self.game.initial_state(), |starts| starts.start(number))))
     }
 
     fn parse_position(&self, text: &str) -> Result<AnyState, UsageError> {
-        Ok(self.state(self.game.parse_position(text).map_err(UsageError)?))
+        let Some(notation) = self.game.notation() else {
+            let name = self.spec().name();
+            return Err(UsageError(format!("{name} has no notation for positions: give the moves from the start")));
+        };
+        Ok(self.state(notation.parse_position(text).map_err(UsageError)?))
     }
 
     fn position<'a>(&'a self, state: &'a AnyState) -> Result<Box<dyn AnyPosition + 'a>, UsageError> {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use crate::alpha_beta::{AlphaBeta, alpha_beta};
 use crate::encoding::encoded;
 use crate::error::UsageError;
-use crate::evaluation::{LinearEvaluation, Material};
-use crate::game::{Action, Game, GameSpec, Outcome, Position};
+use crate::evaluation::{Evaluation, LinearEvaluation, Material};
+use crate::game::{Action, Endings, Game, GameSpec, Notation, Outcome, Points, Position, PositionKeys};
 use crate::perft::perft;
 use crate::picture::Picture;
 use crate::player::Player;
@@ -164,7 +164,7 @@ pub trait AnyPosition {
         check_interrupt: &dyn Fn(),
     ) -> Result<AlphaBeta, UsageError>;
 
-    /// A legal action as text, in the game's own notation or one of [`Game::notations`].
+    /// A legal action as text, in the game's own notation or one of [`Notation::notations`](crate::game::Notation::notations).
     ///
     /// # Errors
     /// If the action is illegal or the notation unknown.
@@ -174,7 +174,7 @@ pub trait AnyPosition {
     /// more than one is written so.
     fn parse_action(&self, text: &str) -> Option<Action>;
 
-    /// The position as text, in the game's own notation or one of [`Game::position_notations`].
+    /// The position as text, in the game's own notation or one of [`Notation::position_notations`](crate::game::Notation::position_notations).
     ///
     /// # Errors
     /// If the notation is unknown.
@@ -201,16 +201,16 @@ impl<G: Game> AnyPosition for ErasedPosition<'_, G> {
     }
 
     fn score(&self) -> Option<f32> {
-        self.game.score(&self.position.state)
+        self.game.points().map(|points| points.score(&self.position.state))
     }
 
     fn ownership(&self, num_games: u32, seed: u64) -> Option<Vec<f32>> {
         let mut random = RandomStream::new(seed, 0, self.position.plies.into(), "ownership");
-        self.game.ownership(&self.position.state, num_games, &mut random)
+        self.game.points().map(|points| points.ownership(&self.position.state, num_games, &mut random))
     }
 
     fn material(&self) -> f32 {
-        self.game.material(&self.position.state)
+        Material.evaluate(&**self.game, &self.position.state)
     }
 
     fn plies_to_end(&self, table: &ResultTable) -> Option<i16> {
@@ -218,15 +218,15 @@ impl<G: Game> AnyPosition for ErasedPosition<'_, G> {
     }
 
     fn syzygy_wdl(&self, tables: &Syzygy) -> Option<Wdl> {
-        tables.wdl(self.game.syzygy_board(&self.position.state)?.0)
+        tables.wdl(self.game.endings()?.syzygy_board(&self.position.state)?.0)
     }
 
     fn syzygy_dtz(&self, tables: &Syzygy) -> Option<i32> {
-        tables.dtz(self.game.syzygy_board(&self.position.state)?.0)
+        tables.dtz(self.game.endings()?.syzygy_board(&self.position.state)?.0)
     }
 
     fn num_repetitions(&self) -> u32 {
-        self.game.num_repetitions(&self.position.state)
+        self.game.keys().map_or(0, |keys| keys.num_repetitions(&self.position.state))
     }
 
     fn board_text(&self) -> String {
@@ -277,8 +277,10 @@ impl<G: Game> AnyPosition for ErasedPosition<'_, G> {
     fn action_text(&self, action: Action, notation: Option<&str>) -> Result<String, UsageError> {
         require_legal(&**self.game, self.position, action)?;
         let Some(notation) = notation else { return Ok(self.game.action_text(&self.position.state, action)) };
-        require_notation(self.game.spec(), notation, self.game.notations())?;
-        Ok(self.game.action_text_in(&self.position.state, action, notation))
+        let (ability, state) = (self.game.notation(), &self.position.state);
+        let known = ability.map_or(&[][..], |ability| ability.notations());
+        require_notation(self.game.spec(), notation, known)?;
+        Ok(ability.and_then(|ability| ability.action_text_in(state, action, notation)).expect("it is a known notation"))
     }
 
     fn parse_action(&self, text: &str) -> Option<Action> {
@@ -286,9 +288,11 @@ impl<G: Game> AnyPosition for ErasedPosition<'_, G> {
     }
 
     fn position_text(&self, notation: Option<&str>) -> Result<Option<String>, UsageError> {
-        let Some(notation) = notation else { return Ok(self.game.position_text(&self.position.state)) };
-        require_notation(self.game.spec(), notation, self.game.position_notations())?;
-        Ok(self.game.position_text_in(&self.position.state, notation))
+        let (ability, state) = (self.game.notation(), &self.position.state);
+        let Some(notation) = notation else { return Ok(ability.map(|ability| ability.position_text(state))) };
+        let known = ability.map_or(&[][..], |ability| ability.position_notations());
+        require_notation(self.game.spec(), notation, known)?;
+        Ok(ability.map(|ability| ability.position_text_in(state, notation)))
     }
 }
 

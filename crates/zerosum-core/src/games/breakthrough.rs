@@ -14,7 +14,10 @@ use super::CoreGame;
 use super::options::Options;
 use super::rows::{parse_stones, write_stones};
 use super::squares::{mixed, set_bits};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey, Tactics};
+use crate::game::{
+    Action, Description, Game, GameSpec, Notation, Outcome, Planes, PositionKey, PositionKeys, TacticalMove, Tactics,
+    Valuation,
+};
 use crate::picture::{Grid, Picture, letters, numbers_from_top};
 use crate::player::Player;
 
@@ -206,38 +209,31 @@ impl Game for Breakthrough {
     }
 
     #[inline]
-    fn table_key(&self, state: &State) -> Option<PositionKey> {
-        Some(PositionKey::of(mixed([state.own, state.opponent], state.player)))
-    }
-
-    #[inline]
-    fn has_tactics(&self) -> bool {
-        true
-    }
-
-    /// Captures, and steps to the row before the last: the next one wins.
-    #[inline]
-    fn tactics(&self, state: &State, action: Action) -> Option<Tactics> {
-        let squares = self.size * self.size;
-        let (plane, row, column) =
-            (usize::from(action) / squares, usize::from(action) % squares / self.size, usize::from(action) % self.size);
-        let target = (row * DOWN + column).wrapping_add_signed(STEPS[plane] - DOWN as isize);
-        let is_capture = state.opponent >> target & 1 == 1;
-        (is_capture || row <= 2).then(|| Tactics { moved: 0, taken: is_capture.then_some(0), promotes: row <= 2 })
-    }
-
-    #[inline]
     fn passed(&self, state: &State) -> Option<State> {
         let [own, opponent] = [state.opponent, state.own].map(|pieces| self.flip(pieces));
         Some(State { own, opponent, player: state.player.opponent() })
     }
 
-    fn material(&self, state: &State) -> f32 {
-        (state.own.count_ones() as f32 - state.opponent.count_ones() as f32) * state.player.sign()
+    fn notation(&self) -> Option<&impl Notation<State>> {
+        Some(self)
     }
 
-    fn position_text(&self, state: &State) -> Option<String> {
-        Some(write_stones(self.size, self.size, |square| self.owner(state, square), state.player))
+    fn valuation(&self) -> Option<&impl Valuation<State>> {
+        Some(self)
+    }
+
+    fn keys(&self) -> Option<&impl PositionKeys<State>> {
+        Some(self)
+    }
+
+    fn tactics(&self) -> Option<&impl Tactics<State>> {
+        Some(self)
+    }
+}
+
+impl Notation<State> for Breakthrough {
+    fn position_text(&self, state: &State) -> String {
+        write_stones(self.size, self.size, |square| self.owner(state, square), state.player)
     }
 
     fn parse_position(&self, text: &str) -> Result<State, String> {
@@ -250,5 +246,31 @@ impl Game for Breakthrough {
         let state = State { own: word(player), opponent: word(player.opponent()), player };
         self.check_pieces(&state)?;
         Ok(state)
+    }
+}
+
+impl Valuation<State> for Breakthrough {
+    fn material(&self, state: &State) -> f32 {
+        (state.own.count_ones() as f32 - state.opponent.count_ones() as f32) * state.player.sign()
+    }
+}
+
+impl PositionKeys<State> for Breakthrough {
+    #[inline]
+    fn table_key(&self, state: &State) -> PositionKey {
+        PositionKey::of(mixed([state.own, state.opponent], state.player))
+    }
+}
+
+impl Tactics<State> for Breakthrough {
+    /// Captures, and steps to the row before the last: the next one wins.
+    #[inline]
+    fn tactical_move(&self, state: &State, action: Action) -> Option<TacticalMove> {
+        let squares = self.size * self.size;
+        let (plane, row, column) =
+            (usize::from(action) / squares, usize::from(action) % squares / self.size, usize::from(action) % self.size);
+        let target = (row * DOWN + column).wrapping_add_signed(STEPS[plane] - DOWN as isize);
+        let is_capture = state.opponent >> target & 1 == 1;
+        (is_capture || row <= 2).then(|| TacticalMove { moved: 0, taken: is_capture.then_some(0), promotes: row <= 2 })
     }
 }

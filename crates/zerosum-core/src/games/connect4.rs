@@ -13,7 +13,7 @@ use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
 use super::squares::mixed;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey};
+use crate::game::{Action, Description, Game, GameSpec, Notation, Outcome, Planes, PositionKey, PositionKeys};
 use crate::picture::{Grid, Picture};
 use crate::player::Player;
 
@@ -91,11 +91,6 @@ impl Game for ConnectFour {
     }
 
     #[inline]
-    fn table_key(&self, state: &State) -> Option<PositionKey> {
-        Some(PositionKey::of(mixed([state.own, state.opponent], state.player)))
-    }
-
-    #[inline]
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
         let open = !((state.own | state.opponent) >> ((ROWS - 1) * UP)) & BOTTOM_ROW;
         actions.extend((0..COLUMNS as Action).filter(|column| open >> column & 1 == 1));
@@ -148,8 +143,18 @@ impl Game for ConnectFour {
         }
     }
 
-    fn position_text(&self, state: &State) -> Option<String> {
-        Some(write_stones(ROWS as usize, COLUMNS as usize, |square| state.owner(square), state.player))
+    fn notation(&self) -> Option<&impl Notation<State>> {
+        Some(self)
+    }
+
+    fn keys(&self) -> Option<&impl PositionKeys<State>> {
+        Some(self)
+    }
+}
+
+impl Notation<State> for ConnectFour {
+    fn position_text(&self, state: &State) -> String {
+        write_stones(ROWS as usize, COLUMNS as usize, |square| state.owner(square), state.player)
     }
 
     fn parse_position(&self, text: &str) -> Result<State, String> {
@@ -170,6 +175,13 @@ impl Game for ConnectFour {
             }
         }
         Ok(state)
+    }
+}
+
+impl PositionKeys<State> for ConnectFour {
+    #[inline]
+    fn table_key(&self, state: &State) -> PositionKey {
+        PositionKey::of(mixed([state.own, state.opponent], state.player))
     }
 }
 

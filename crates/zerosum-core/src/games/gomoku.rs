@@ -10,7 +10,7 @@ use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
 use super::squares::{LargeSquareSet, MAX_SIDE, mixed};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey};
+use crate::game::{Action, Description, Game, GameSpec, Notation, Outcome, Planes, PositionKey, PositionKeys};
 use crate::picture::{Grid, Picture, letters, numbers_from_top};
 use crate::player::Player;
 
@@ -107,11 +107,6 @@ impl Game for Gomoku {
         state.player
     }
 
-    #[inline]
-    fn table_key(&self, state: &State) -> Option<PositionKey> {
-        Some(PositionKey::of(mixed(state.stones.iter().flat_map(|stones| stones.0), state.player)))
-    }
-
     /// A stone more is never worse.
     #[inline]
     fn passed(&self, state: &State) -> Option<State> {
@@ -174,8 +169,18 @@ impl Game for Gomoku {
         }
     }
 
-    fn position_text(&self, state: &State) -> Option<String> {
-        Some(write_stones(self.size, self.size, |square| state.owner(square), state.player))
+    fn notation(&self) -> Option<&impl Notation<State>> {
+        Some(self)
+    }
+
+    fn keys(&self) -> Option<&impl PositionKeys<State>> {
+        Some(self)
+    }
+}
+
+impl Notation<State> for Gomoku {
+    fn position_text(&self, state: &State) -> String {
+        write_stones(self.size, self.size, |square| state.owner(square), state.player)
     }
 
     fn parse_position(&self, text: &str) -> Result<State, String> {
@@ -193,5 +198,12 @@ impl Game for Gomoku {
         }
         let num_stones = board.iter().flatten().count() as u16;
         Ok(State { stones, num_stones, player, is_won: has_won(player.opponent()) })
+    }
+}
+
+impl PositionKeys<State> for Gomoku {
+    #[inline]
+    fn table_key(&self, state: &State) -> PositionKey {
+        PositionKey::of(mixed(state.stones.iter().flat_map(|stones| stones.0), state.player))
     }
 }

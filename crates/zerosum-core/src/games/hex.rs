@@ -16,7 +16,9 @@ use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
 use super::squares::{LargeSquareSet, MAX_SIDE, mixed};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, PositionKey};
+use crate::game::{
+    Action, Description, Game, GameSpec, Notation, Outcome, PlaneSpec, Planes, PositionKey, PositionKeys,
+};
 use crate::picture::{Grid, Picture, letters};
 use crate::player::Player;
 
@@ -159,11 +161,6 @@ impl Game for Hex {
         state.player
     }
 
-    #[inline]
-    fn table_key(&self, state: &State) -> Option<PositionKey> {
-        Some(PositionKey::of(mixed(state.views[0].iter().flat_map(|stones| stones.0), state.player)))
-    }
-
     /// A stone more is never worse.
     #[inline]
     fn passed(&self, state: &State) -> Option<State> {
@@ -246,8 +243,18 @@ impl Game for Hex {
         }
     }
 
-    fn position_text(&self, state: &State) -> Option<String> {
-        Some(write_stones(self.size, self.size, |square| Self::owner(state, square), state.player))
+    fn notation(&self) -> Option<&impl Notation<State>> {
+        Some(self)
+    }
+
+    fn keys(&self) -> Option<&impl PositionKeys<State>> {
+        Some(self)
+    }
+}
+
+impl Notation<State> for Hex {
+    fn position_text(&self, state: &State) -> String {
+        write_stones(self.size, self.size, |square| Self::owner(state, square), state.player)
     }
 
     fn parse_position(&self, text: &str) -> Result<State, String> {
@@ -265,5 +272,12 @@ impl Game for Hex {
         }
         state.is_won = has_won[player.opponent().index()];
         Ok(state)
+    }
+}
+
+impl PositionKeys<State> for Hex {
+    #[inline]
+    fn table_key(&self, state: &State) -> PositionKey {
+        PositionKey::of(mixed(state.views[0].iter().flat_map(|stones| stones.0), state.player))
     }
 }

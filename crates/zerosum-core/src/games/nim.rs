@@ -12,7 +12,7 @@ use super::CoreGame;
 use super::options::Options;
 use super::rows::{counted, parse_side};
 use super::squares::mixed;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey};
+use crate::game::{Action, Description, Game, GameSpec, Notation, Outcome, Planes, PositionKey, PositionKeys};
 use crate::picture::{Grid, Picture, Piece};
 use crate::player::Player;
 
@@ -84,14 +84,6 @@ impl Game for Nim {
     }
 
     #[inline]
-    fn table_key(&self, state: &State) -> Option<PositionKey> {
-        Some(PositionKey::of(mixed(
-            state.heaps.chunks_exact(8).map(|heaps| u64::from_le_bytes(heaps.try_into().expect("eight heaps"))),
-            state.player,
-        )))
-    }
-
-    #[inline]
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
         actions.extend(self.squares(state).map(|square| square as Action));
     }
@@ -147,9 +139,19 @@ impl Game for Nim {
         }
     }
 
-    fn position_text(&self, state: &State) -> Option<String> {
+    fn notation(&self) -> Option<&impl Notation<State>> {
+        Some(self)
+    }
+
+    fn keys(&self) -> Option<&impl PositionKeys<State>> {
+        Some(self)
+    }
+}
+
+impl Notation<State> for Nim {
+    fn position_text(&self, state: &State) -> String {
         let heaps: Vec<_> = state.heaps[..self.num_heaps].iter().map(u8::to_string).collect();
-        Some(format!("{} {}", heaps.join("-"), ['X', 'O'][state.player.index()]))
+        format!("{} {}", heaps.join("-"), ['X', 'O'][state.player.index()])
     }
 
     fn parse_position(&self, text: &str) -> Result<State, String> {
@@ -168,5 +170,15 @@ impl Game for Nim {
             return Err(format!("{rows:?} has {}, expected {}", counted(sizes.len(), "heap"), self.num_heaps));
         }
         Ok(State::new(&sizes, player))
+    }
+}
+
+impl PositionKeys<State> for Nim {
+    #[inline]
+    fn table_key(&self, state: &State) -> PositionKey {
+        PositionKey::of(mixed(
+            state.heaps.chunks_exact(8).map(|heaps| u64::from_le_bytes(heaps.try_into().expect("eight heaps"))),
+            state.player,
+        ))
     }
 }

@@ -10,7 +10,9 @@ use super::CoreGame;
 use super::options::Options;
 use super::rows::{parse_stones, write_stones};
 use super::squares::{mixed, set_bits};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey};
+use crate::game::{
+    Action, Description, Game, GameSpec, Notation, Outcome, Planes, PositionKey, PositionKeys, Valuation,
+};
 use crate::picture::{Grid, Picture, letters};
 use crate::player::Player;
 
@@ -128,11 +130,6 @@ impl Game for Othello {
     }
 
     #[inline]
-    fn table_key(&self, state: &State) -> Option<PositionKey> {
-        Some(PositionKey::of(mixed([state.own, state.opponent], state.player)))
-    }
-
-    #[inline]
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
         for square in set_bits(state.moves) {
             actions.push(square as Action);
@@ -203,12 +200,22 @@ impl Game for Othello {
         }
     }
 
-    fn material(&self, state: &State) -> f32 {
-        (state.own.count_ones() as f32 - state.opponent.count_ones() as f32) * state.player.sign()
+    fn notation(&self) -> Option<&impl Notation<State>> {
+        Some(self)
     }
 
-    fn position_text(&self, state: &State) -> Option<String> {
-        Some(write_stones(SIDE, SIDE, |square| state.owner(square), state.player))
+    fn valuation(&self) -> Option<&impl Valuation<State>> {
+        Some(self)
+    }
+
+    fn keys(&self) -> Option<&impl PositionKeys<State>> {
+        Some(self)
+    }
+}
+
+impl Notation<State> for Othello {
+    fn position_text(&self, state: &State) -> String {
+        write_stones(SIDE, SIDE, |square| state.owner(square), state.player)
     }
 
     fn parse_position(&self, text: &str) -> Result<State, String> {
@@ -220,6 +227,19 @@ impl Game for Othello {
         let word =
             |side| (0..64).filter(|square| discs[*square] == Some(side)).fold(0, |word, square| word | 1 << square);
         Ok(State::new(word(player), word(player.opponent()), player))
+    }
+}
+
+impl Valuation<State> for Othello {
+    fn material(&self, state: &State) -> f32 {
+        (state.own.count_ones() as f32 - state.opponent.count_ones() as f32) * state.player.sign()
+    }
+}
+
+impl PositionKeys<State> for Othello {
+    #[inline]
+    fn table_key(&self, state: &State) -> PositionKey {
+        PositionKey::of(mixed([state.own, state.opponent], state.player))
     }
 }
 

@@ -11,21 +11,13 @@ use super::CoreGame;
 use super::options::Options;
 use super::rows::{check_turn, parse_stones, write_stones};
 use super::squares::mixed;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey};
+use crate::game::{Action, Description, Game, GameSpec, Notation, Outcome, Planes, PositionKey, PositionKeys};
 use crate::picture::{Grid, Picture, letters, numbers_from_top};
 use crate::player::Player;
 
-const LINES: [u16; 8] = [
-    0b000_000_111,
-    0b000_111_000,
-    0b111_000_000,
-    0b001_001_001,
-    0b010_010_010,
-    0b100_100_100,
-    0b100_010_001,
-    0b001_010_100,
-];
-const FULL: u16 = 0b111_111_111;
+/// The squares of each line; an octal digit is a row.
+const LINES: [u16; 8] = [0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o124, 0o421];
+const FULL: u16 = 0o777;
 
 /// The rules.
 #[derive(Debug)]
@@ -42,17 +34,9 @@ pub struct State {
 }
 
 impl State {
-    /// The stones of the first player and of the second.
-    fn stones(self) -> [u16; 2] {
-        match self.player {
-            Player::First => [self.own, self.opponent],
-            Player::Second => [self.opponent, self.own],
-        }
-    }
-
     fn owner(self, square: usize) -> Option<Player> {
-        let [first, second] = self.stones().map(|stones| stones >> square & 1 == 1);
-        if first { Some(Player::First) } else { second.then_some(Player::Second) }
+        let stone = |word: u16, player| (word >> square & 1 == 1).then_some(player);
+        stone(self.own, self.player).or_else(|| stone(self.opponent, self.player.opponent()))
     }
 }
 
@@ -83,11 +67,6 @@ impl Game for TicTacToe {
         state.player
     }
 
-    #[inline]
-    fn table_key(&self, state: &State) -> Option<PositionKey> {
-        Some(PositionKey::of(mixed([state.own.into(), state.opponent.into()], state.player)))
-    }
-
     fn legal_actions(&self, state: &State, actions: &mut Vec<Action>) {
         let occupied = state.own | state.opponent;
         actions.extend((0..9).filter(|square| occupied >> square & 1 == 0));
@@ -110,7 +89,7 @@ impl Game for TicTacToe {
     }
 
     fn action_text(&self, _state: &State, action: Action) -> String {
-        format!("{}{}", ['a', 'b', 'c'][usize::from(action % 3)], 3 - action / 3)
+        super::square_text(usize::from(action % 3), usize::from(3 - action / 3))
     }
 
     fn picture(&self, state: &State) -> Option<Picture> {
@@ -131,8 +110,18 @@ impl Game for TicTacToe {
         }
     }
 
-    fn position_text(&self, state: &State) -> Option<String> {
-        Some(write_stones(3, 3, |square| state.owner(square), state.player))
+    fn notation(&self) -> Option<&impl Notation<State>> {
+        Some(self)
+    }
+
+    fn keys(&self) -> Option<&impl PositionKeys<State>> {
+        Some(self)
+    }
+}
+
+impl Notation<State> for TicTacToe {
+    fn position_text(&self, state: &State) -> String {
+        write_stones(3, 3, |square| state.owner(square), state.player)
     }
 
     fn parse_position(&self, text: &str) -> Result<State, String> {
@@ -141,5 +130,12 @@ impl Game for TicTacToe {
         let word =
             |side| (0..9).filter(|square| stones[*square] == Some(side)).fold(0, |word, square| word | 1 << square);
         Ok(State { own: word(player), opponent: word(player.opponent()), player })
+    }
+}
+
+impl PositionKeys<State> for TicTacToe {
+    #[inline]
+    fn table_key(&self, state: &State) -> PositionKey {
+        PositionKey::of(mixed([state.own.into(), state.opponent.into()], state.player))
     }
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::Forced;
-use crate::game::{Action, Game, Position};
+use crate::game::{Action, Game, Position, PositionKeys};
 use crate::player::Player;
 
 /// Maximum number of positions.
@@ -93,7 +93,7 @@ pub struct PositionGraph {
 impl PositionGraph {
     /// The graph of one position; `None` if the game has no keys of positions.
     pub fn new<G: Game>(game: &G, root: &Position<G::State>) -> Option<Self> {
-        let key = game.position_key(&root.state)?.key;
+        let key = game.keys()?.position_key(&root.state)?.key;
         let mut graph = Self {
             ids: HashMap::default(),
             origins: Vec::new(),
@@ -130,8 +130,8 @@ impl PositionGraph {
 
     /// Notes a position that the game has reached.
     pub fn note_root<G: Game>(&mut self, game: &G, state: &G::State) {
-        if game.num_repetitions(state) > 0 {
-            self.occurred_twice.extend(game.position_key(state).map(|key| key.key));
+        if let Some(keys) = game.keys().filter(|keys| keys.num_repetitions(state) > 0) {
+            self.occurred_twice.extend(keys.position_key(state).map(|key| key.key));
         }
     }
 
@@ -168,7 +168,8 @@ impl PositionGraph {
     fn add_edge<G: Game>(&mut self, game: &G, state: &G::State, id: u32, action: Action) {
         let mut next = state.clone();
         game.play(&mut next, action);
-        let key = game.position_key(&next).expect("a game has keys of all positions or of none").key;
+        let key = game.keys().and_then(|keys| keys.position_key(&next));
+        let key = key.expect("a game has keys of all positions or of none").key;
         if let Some(known) = self.ids.get(&key) {
             self.successors.push(*known);
             self.num_predecessors[*known as usize] += 1;
@@ -269,14 +270,14 @@ impl PositionGraph {
     }
 
     fn status_of<G: Game>(&self, game: &G, state: &G::State) -> Option<Status> {
-        let key = game.position_key(state)?.key;
+        let key = game.keys()?.position_key(state)?.key;
         self.ids.get(&key).map(|id| self.status[*id as usize])
     }
 
     /// The forced result of a position of the solved graph, if there is one and the history does not interfere.
     pub fn forced<G: Game>(&self, game: &G, root: &Position<G::State>) -> Option<Forced> {
         let Status::Won(winner, plies) = self.status_of(game, &root.state)? else { return None };
-        let plies_left = game.position_key(&root.state)?.plies_left;
+        let plies_left = game.keys()?.position_key(&root.state)?.plies_left;
         let plies_to_cap = game.spec().max_plies().saturating_sub(root.plies);
         let interferes = |key: &u64| match self.ids.get(key).map(|id| self.status[*id as usize]) {
             Some(Status::Won(player, before)) => player == winner && before < plies,

@@ -274,6 +274,7 @@ impl<G: Game> Prover<G> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::Notation;
     use crate::games::CoreGame;
     use crate::games::chess::{Chess, Variant};
     use crate::games::tictactoe::TicTacToe;

@@ -9,8 +9,8 @@
 
 mod graph;
 
-use crate::game::{Action, Game, Position};
-use crate::men::Ending;
+use crate::game::{Action, Endings, Game, Notation, Position, PositionKeys, Starts};
+use crate::men::{Ending, Men};
 use graph::Graph;
 
 /// Bytes of an entry while tables are put together.
@@ -21,7 +21,7 @@ const SAMPLE: u64 = 2000;
 /// How a table knows positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// All positions of a game, by [`Game::table_key`], a hash.
+    /// All positions of a game, by [`PositionKeys::table_key`], a hash.
     Game,
     /// Positions of endings, by [`crate::men::Men::key`].
     Endings,
@@ -79,8 +79,8 @@ impl ResultTable {
     #[inline]
     pub fn get<G: Game>(&self, game: &G, state: &G::State) -> Option<i16> {
         let key = match self.kind {
-            Keys::Game => game.table_key(state)?.key,
-            Keys::Endings => game.men(state)?.key(game.spec().board_shape()),
+            Keys::Game => game.keys()?.table_key(state).key,
+            Keys::Endings => men(game, state)?.key(game.spec().board_shape()),
         };
         self.find(key)
     }
@@ -94,7 +94,7 @@ impl ResultTable {
     #[inline]
     pub fn plies<G: Game>(&self, game: &G, position: &Position<G::State>) -> Option<i16> {
         let plies = self.get(game, &position.state)?;
-        let left = game.table_key(&position.state)?.plies_left;
+        let left = game.keys()?.table_key(&position.state).plies_left;
         let to_cap = game.spec().max_plies().saturating_sub(position.plies);
         (u32::from(plies.unsigned_abs()) <= left.min(to_cap)).then_some(plies)
     }
@@ -106,10 +106,14 @@ impl ResultTable {
 /// The rest of a sentence that begins with the game's name: it has no keys of positions, results between win and draw, or positions
 /// that can occur again; or it needs more than `max_bytes`, which shows while its positions are counted.
 pub fn solve_game<G: Game>(game: &G, max_bytes: u64, check_interrupt: &dyn Fn()) -> Result<ResultTable, String> {
-    let key = |state: &G::State| game.table_key(state).map(|key| key.key);
+    let key = |state: &G::State| game.keys().map(|keys| keys.table_key(state).key);
     let mut graph = Graph::new(max_bytes, 0);
     let mut waiting = Vec::new();
-    for start in (0..game.num_starts()).map(|number| game.start(number)) {
+    let starts = game.starts().map_or_else(
+        || vec![game.initial_state()],
+        |starts| (0..starts.num_starts()).map(|number| starts.start(number)).collect(),
+    );
+    for start in starts {
         let key = key(&start).ok_or("has no keys of positions, by which a table knows them")?;
         if game.outcome(&start).is_none() && graph.add(key).1 {
             waiting.push((key, start));
@@ -147,7 +151,7 @@ pub fn solve_endings<G: Game>(
     require_memory(game, &endings, names, max_bytes)?;
     let mut table = ResultTable::of_entries(Keys::Endings, Vec::new());
     for ending in &endings {
-        let key = |state: &G::State| game.men(state).map(|men| men.key(board));
+        let key = |state: &G::State| men(game, state).map(|men| men.key(board));
         let known = |key| table.find(key);
         let mut graph = Graph::new(u64::MAX, ending.num_positions(board) as usize);
         let mut waiting: Vec<(u64, G::State)> = Vec::new();
@@ -157,7 +161,7 @@ pub fn solve_endings<G: Game>(
             while let Some((from, state)) = waiting.pop() {
                 graph.expand(game, from, &state, &key, &known, &mut |key, next| {
                     // All other positions have their turn, as their men are placed.
-                    if game.men(&next).is_some_and(|men| men.has_en_passant()) {
+                    if men(game, &next).is_some_and(|men| men.has_en_passant()) {
                         waiting.push((key, next));
                     }
                 })?;
@@ -185,7 +189,14 @@ fn add_after_next(endings: &mut Vec<Ending>, ending: Ending) {
 }
 
 fn open_position<G: Game>(game: &G, text: &str) -> Option<G::State> {
-    game.parse_position(text).ok().filter(|state| game.outcome(state).is_none() && game.men(state).is_some())
+    let state = game.notation()?.parse_position(text).ok()?;
+    (game.outcome(&state).is_none() && men(game, &state).is_some()).then_some(state)
+}
+
+/// The men of a position whose ending can have a table.
+#[inline]
+fn men<G: Game>(game: &G, state: &G::State) -> Option<Men> {
+    game.endings()?.men(state)
 }
 
 fn require_memory<G: Game>(game: &G, endings: &[Ending], names: &[String], max_bytes: u64) -> Result<(), String> {

@@ -29,6 +29,7 @@ from zerosum.replay import ReplayWindow
 from zerosum.run.config import RunConfig, changed, configured_game, new_config
 from zerosum.run.learning import RunLearner, draw_batch
 from zerosum.run.metrics import read_metrics
+from zerosum.run.run_plan import RunPlan
 from zerosum.run.saved_state import SavedState
 from zerosum.run.training import train
 from zerosum.run.workers import measured, num_selfplay_workers
@@ -145,8 +146,8 @@ def _with_workers(trial: Trial, game: Rules, config: RunConfig, number: int | No
         games = config.selfplay.games_per_worker if trial.is_tiny else GAMES
         return changed(config, {"selfplay": {"num_workers": number, "games_per_worker": games}})
     with tempfile.TemporaryDirectory() as directory:
-        checkpoint = untrained_checkpoint(game, config)
-        return measured(Path(directory), game, checkpoint, config, report=_ignore)[0]
+        plan = RunPlan(Path(directory), game, config)
+        return measured(plan, untrained_checkpoint(game, config), report=_ignore)[0]
 
 
 def _selfplay(
@@ -197,7 +198,7 @@ def learner_section(trial: Trial) -> Iterator[Figure]:
 
 def _learning(trial: Trial, name: str, game: Rules, config: RunConfig, window: ReplayWindow) -> Iterator[Figure]:
     shape, size, checkpoint = NetworkShape.of(game.spec), config.learner.batch_size, untrained_checkpoint(game, config)
-    of_run = RunLearner(game, config, _ignore, checkpoint, {}, SavedState())
+    of_run = RunLearner(RunPlan(Path(), game, config), _ignore, checkpoint, {}, SavedState())
     try:
         per_second = _steps_per_second(lambda: of_run.step(window, progress=0.0)[0], trial.seconds(5.0))
     finally:

@@ -18,7 +18,7 @@ from zerosum.play.player import POSITIONS_PER_SIMULATION, Player
 from zerosum.report.studies.matches import HEAD, Played, bars, engine_of, require_games, require_tree_search
 from zerosum.report.studies.page import Findings, Table
 from zerosum.report.studies.study import Job
-from zerosum.report.studies.words import StudyWords, study_player, subject
+from zerosum.report.studies.words import StudyWords, about_matches, study_player, subject
 
 GAMES = 100
 SAMPLED_PLIES = 60
@@ -59,16 +59,7 @@ class DiversityStudy:
 
     def about(self) -> Mapping[str, object]:
         """Its name, and everything that its results depend on."""
-        return {
-            "study": "diversity",
-            "game": self.player.game.spec.full_name,
-            "player": self.player.own_name,
-            "step": self.player.step,
-            "opponent": self.opponent,
-            "games": self.games,
-            "simulations": self.player.config.num_simulations,
-            "seed": self.seed,
-        }
+        return about_matches("diversity", self.player, opponent=self.opponent, games=self.games, seed=self.seed)
 
     def jobs(self) -> Sequence[Job[Played]]:
         """A match with the best moves, and one with sampled moves."""

@@ -28,7 +28,7 @@ from zerosum.report.studies.matches import (
 )
 from zerosum.report.studies.page import Findings, Table
 from zerosum.report.studies.study import Job
-from zerosum.report.studies.words import StudyWords, study_player, subject
+from zerosum.report.studies.words import StudyWords, about_matches, study_player, subject
 
 GAMES = 100
 UNIFORM, ROLLOUTS, NETWORK, BOTH = "search, uniform", "search, rollouts", "network alone", "network and search"
@@ -59,15 +59,7 @@ class PartsStudy:
 
     def about(self) -> Mapping[str, object]:
         """Its name, and everything that its results depend on."""
-        return {
-            "study": "parts",
-            "game": self.player.game.spec.full_name,
-            "player": self.player.own_name,
-            "step": self.player.step,
-            "games": self.games,
-            "simulations": self.player.config.num_simulations,
-            "seed": self.seed,
-        }
+        return about_matches("parts", self.player, games=self.games, seed=self.seed)
 
     def jobs(self) -> Sequence[Job[Played]]:
         """A match of each pair; the stronger one is named first."""

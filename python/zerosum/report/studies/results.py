@@ -8,15 +8,14 @@ index.html     the page
 
 from __future__ import annotations
 
-import contextlib
 import json
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
-from zerosum.base.errors import DataError, RunError
+from zerosum.base.errors import DataError
 from zerosum.base.files import (
     MOST_NOTE_BYTES,
     append_line,
@@ -24,15 +23,12 @@ from zerosum.base.files import (
     read_text,
     repair_lines,
     replace_durably,
-    require_own_files,
     writing,
 )
+from zerosum.base.holding import LEFT_BY_A_KILL
 
 ABOUT = "study.json"
 RESULTS = "results.jsonl"
-LOCK = "holder.lock"
-LOCK_S = 1.0
-"""Longest wait for the lock of a directory."""
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -55,7 +51,7 @@ class Results(Generic[R]):
         """Read them, or begin. Damaged lines are removed, and `report` gets a sentence about them.
 
         Args:
-            directory: The study's directory, held by `hold`.
+            directory: The study's directory, held by this process.
             about: What the results depend on, as JSON has it.
             kind: The dataclass of a result.
             report: Gets messages.
@@ -73,7 +69,7 @@ class Results(Generic[R]):
     def _require_same(self, directory: Path, about: Mapping[str, object]) -> None:
         own: Any = json.loads(json.dumps(about))
         if not self._about.exists():
-            if others := sorted(path.name for path in directory.iterdir() if path.name != LOCK):
+            if others := sorted(path.name for path in directory.iterdir() if path.name not in LEFT_BY_A_KILL):
                 raise DataError(
                     f"{directory} has {others[0]} and no {ABOUT}, so it is not a study's: name another directory."
                 )
@@ -104,31 +100,6 @@ class Results(Generic[R]):
         assert is_dataclass(result) and not isinstance(result, type)
         append_line(self._path, json.dumps({"job": job, "result": asdict(result)}))
         self._found[job] = result
-
-
-@contextlib.contextmanager
-def hold(directory: Path) -> Iterator[None]:
-    """Lock a study's directory for this process; it is made if it does not exist.
-
-    Raises:
-        RunError: another process holds it, or it cannot be written.
-        DataError: a name in it is a link that leads outside.
-    """
-    import filelock
-
-    lock = filelock.FileLock(directory / LOCK, timeout=LOCK_S)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        require_own_files(directory)
-        lock.acquire()
-    except filelock.Timeout:
-        raise RunError(f"{directory} is in use by another process: stop it first, or name another by --out.") from None
-    except OSError as error:
-        raise RunError(f"{directory} cannot be written ({error.strerror}): name another directory by --out.") from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _line(text: str, kind: type[R]) -> Line[R]:

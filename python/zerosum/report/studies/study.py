@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from zerosum.base.errors import printable
+from zerosum.base.holding import held
 from zerosum.report.drawings import figure
 from zerosum.report.studies.page import Findings, write_study_page
-from zerosum.report.studies.results import Results, hold
+from zerosum.report.studies.results import Results
 
 R = TypeVar("R")
 
@@ -67,7 +68,7 @@ def run_study(
     """
     figure(1)  # raises without matplotlib, before any work
     jobs = study.jobs()
-    with hold(directory):
+    with held(directory, option="--out"):
         results = Results(directory, study.about(), study.kind, report=say)
         is_complete = _do(jobs, results, directory, say)
         done = {job.name: results.found[job.name] for job in jobs if job.name in results.found}

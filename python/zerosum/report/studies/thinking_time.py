@@ -27,7 +27,7 @@ from zerosum.report.studies.estimates import NO_DIFFERENCE
 from zerosum.report.studies.matches import HEAD, OPENING_PLIES, Played, engine_of, require_games
 from zerosum.report.studies.page import Findings, Table
 from zerosum.report.studies.study import Job
-from zerosum.report.studies.words import StudyWords, study_player, subject
+from zerosum.report.studies.words import StudyWords, about_matches, study_player, subject
 
 GAMES = 40
 SIMULATIONS = 40
@@ -80,16 +80,7 @@ class ThinkingTimeStudy:
 
     def about(self) -> Mapping[str, object]:
         """Its name, and everything that its results depend on."""
-        return {
-            "study": "thinking-time",
-            "game": self.player.game.spec.full_name,
-            "player": self.player.own_name,
-            "step": self.player.step,
-            "opponent": self.opponent,
-            "games": self.games,
-            "simulations": self.player.config.num_simulations,
-            "seed": self.seed,
-        }
+        return about_matches("thinking-time", self.player, opponent=self.opponent, games=self.games, seed=self.seed)
 
     def jobs(self) -> Sequence[Job[Played]]:
         """The matches: both sides at each factor, then each side against its own next smaller size."""

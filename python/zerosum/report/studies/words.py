@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,3 +86,15 @@ def subject(player: Player) -> str:
     """A player's run, without its folder, and its game if that has another name."""
     run, game = Path(player.own_name).name, player.game.spec.full_name
     return run if run == game else f"{run}, {game}"
+
+
+def about_matches(study: str, player: Player, **options: object) -> Mapping[str, object]:
+    """What the results of matches of a run's player depend on: the player, and the study's options."""
+    return {
+        "study": study,
+        "game": player.game.spec.full_name,
+        "player": player.own_name,
+        "step": player.step,
+        "simulations": player.config.num_simulations,
+        **options,
+    }

@@ -5,13 +5,13 @@ use cozy_chess::{
     get_rook_moves,
 };
 
-use crate::game::Tactics;
+use crate::game::TacticalMove;
 
 /// What a legal move takes and whether it promotes; `None` for a quiet move.
 #[inline]
-pub fn tactics(board: &Board, chosen: Move) -> Option<Tactics> {
+pub fn tactics(board: &Board, chosen: Move) -> Option<TacticalMove> {
     let taken = taken(board, chosen);
-    (taken.is_some() || chosen.promotion.is_some()).then(|| Tactics {
+    (taken.is_some() || chosen.promotion.is_some()).then(|| TacticalMove {
         moved: board.piece_on(chosen.from).expect("a legal move has a piece") as u8,
         taken: taken.map(|piece| piece as u8),
         promotes: chosen.promotion.is_some(),
@@ -28,7 +28,7 @@ fn taken(board: &Board, chosen: Move) -> Option<Piece> {
     (is_pawn && chosen.from.file() != chosen.to.file()).then_some(Piece::Pawn)
 }
 
-/// What a legal move wins by captures on its target square; see [`crate::game::Game::exchange`]. Pins do not count, and a king
+/// What a legal move wins by captures on its target square; see [`crate::game::Tactics::exchange`]. Pins do not count, and a king
 /// takes last.
 pub fn static_exchange(board: &Board, chosen: Move, values: &[i32]) -> i32 {
     let value = |piece: Piece| values.get(piece as usize).copied().unwrap_or(crate::deepening::DEFAULT_VALUE);

@@ -21,7 +21,10 @@ use super::fide::{self, MAX_HALFMOVES, MAX_REPETITIONS, PIECE_VALUES};
 use super::history::{History, MAX_HISTORY};
 use super::options::Options;
 use super::policy::Policy;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey, Tactics};
+use crate::game::{
+    Action, Description, Endings, Game, GameSpec, Notation, Outcome, Planes, PositionKey, PositionKeys, Starts,
+    TacticalMove, Tactics, Valuation,
+};
 use crate::men::{MAX_MEN, Men};
 use crate::picture::Picture;
 use crate::player::Player;
@@ -205,35 +208,6 @@ impl Game for Chess {
         self.start(if self.variant == Variant::Chess { 0 } else { USUAL_START })
     }
 
-    fn num_repetitions(&self, state: &State) -> u32 {
-        state.history.repetitions().into()
-    }
-
-    fn position_key(&self, state: &State) -> Option<PositionKey> {
-        Some(PositionKey { key: key(&state.board), plies_left: MAX_HALFMOVES.saturating_sub(state.halfmoves) })
-    }
-
-    #[inline]
-    fn has_tactics(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn tactics(&self, state: &State, action: Action) -> Option<Tactics> {
-        exchange::tactics(&state.board, encoding::move_of(&state.board, self.encoding, self.policy, action))
-    }
-
-    #[inline]
-    fn exchange(&self, state: &State, action: Action, values: &[i32]) -> Option<i32> {
-        let chosen = encoding::move_of(&state.board, self.encoding, self.policy, action);
-        Some(exchange::static_exchange(&state.board, chosen, values))
-    }
-
-    #[inline]
-    fn is_check(&self, state: &State) -> bool {
-        !state.board.checkers().is_empty()
-    }
-
     /// The position after a pass; `None` with pawns only, when a pass may be better than any move.
     fn passed(&self, state: &State) -> Option<State> {
         let board = &state.board;
@@ -245,40 +219,6 @@ impl Game for Chess {
         passed.history.push(Pieces::of(&board), key(&board), MAX_REPETITIONS);
         passed.board = board;
         Some(passed)
-    }
-
-    fn has_syzygy(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn syzygy_board<'a>(&self, state: &'a State) -> Option<(&'a Board, u32)> {
-        Some((&state.board, state.halfmoves))
-    }
-
-    #[inline]
-    fn men(&self, state: &State) -> Option<Men> {
-        let board = &state.board;
-        let has_rights = |color| {
-            let rights = board.castle_rights(color);
-            rights.short.is_some() || rights.long.is_some()
-        };
-        if board.occupied().len() as usize > MAX_MEN || has_rights(Color::White) || has_rights(Color::Black) {
-            return None;
-        }
-        let side = board.side_to_move();
-        let seen = |square: Square| if side == Color::White { square.flip_rank() } else { square } as usize;
-        let man = |square| Some((board.piece_on(square)? as usize, board.color_on(square)? != side, seen(square)));
-        Men::of(board.occupied().into_iter().filter_map(man), en_passant_square(board).map(seen))
-    }
-
-    fn num_starts(&self) -> u32 {
-        if self.variant == Variant::Chess { 1 } else { 960 }
-    }
-
-    fn start(&self, number: u32) -> State {
-        let number = if self.variant == Variant::Chess { USUAL_START } else { number };
-        self.set_up(Board::chess960_startpos(number), 0, 0)
     }
 
     #[inline]
@@ -344,14 +284,6 @@ impl Game for Chess {
         notation::uci(&state.board, self.variant, chosen)
     }
 
-    fn notations(&self) -> &'static [&'static str] {
-        &["san"]
-    }
-
-    fn action_text_in(&self, state: &State, action: Action, _notation: &str) -> String {
-        notation::san(&state.board, encoding::move_of(&state.board, self.encoding, self.policy, action))
-    }
-
     fn parse_action(&self, state: &State, legal: &[Action], text: &str) -> Option<Action> {
         let moves: Vec<_> =
             legal.iter().map(|action| encoding::move_of(&state.board, self.encoding, self.policy, *action)).collect();
@@ -376,6 +308,70 @@ impl Game for Chess {
         description::of(self.encoding)
     }
 
+    fn notation(&self) -> Option<&impl Notation<State>> {
+        Some(self)
+    }
+
+    fn starts(&self) -> Option<&impl Starts<State>> {
+        Some(self)
+    }
+
+    fn valuation(&self) -> Option<&impl Valuation<State>> {
+        Some(self)
+    }
+
+    fn keys(&self) -> Option<&impl PositionKeys<State>> {
+        Some(self)
+    }
+
+    fn tactics(&self) -> Option<&impl Tactics<State>> {
+        Some(self)
+    }
+
+    fn endings(&self) -> Option<&impl Endings<State>> {
+        Some(self)
+    }
+}
+
+impl Notation<State> for Chess {
+    fn position_text(&self, state: &State) -> String {
+        fen::write(state, fen::Castling::Xfen)
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State, String> {
+        let (board, halfmoves, plies) = fen::parse(text, self.variant)?;
+        Ok(self.set_up(board, halfmoves, plies))
+    }
+
+    fn position_notations(&self) -> &'static [&'static str] {
+        &["shredder-fen"]
+    }
+
+    fn position_text_in(&self, state: &State, _notation: &str) -> String {
+        fen::write(state, fen::Castling::Shredder)
+    }
+
+    fn notations(&self) -> &'static [&'static str] {
+        &["san"]
+    }
+
+    fn action_text_in(&self, state: &State, action: Action, _notation: &str) -> Option<String> {
+        Some(notation::san(&state.board, encoding::move_of(&state.board, self.encoding, self.policy, action)))
+    }
+}
+
+impl Starts<State> for Chess {
+    fn num_starts(&self) -> u32 {
+        if self.variant == Variant::Chess { 1 } else { 960 }
+    }
+
+    fn start(&self, number: u32) -> State {
+        let number = if self.variant == Variant::Chess { USUAL_START } else { number };
+        self.set_up(Board::chess960_startpos(number), 0, 0)
+    }
+}
+
+impl Valuation<State> for Chess {
     #[inline]
     fn material(&self, state: &State) -> f32 {
         let [white, black] = [Color::White, Color::Black].map(|color| state.board.colors(color));
@@ -389,21 +385,64 @@ impl Game for Chess {
     fn piece_values(&self) -> &[f32] {
         &PIECE_VALUES
     }
+}
 
-    fn position_text(&self, state: &State) -> Option<String> {
-        Some(fen::write(state, fen::Castling::Xfen))
+impl PositionKeys<State> for Chess {
+    #[inline]
+    fn table_key(&self, state: &State) -> PositionKey {
+        PositionKey { key: key(&state.board), plies_left: MAX_HALFMOVES.saturating_sub(state.halfmoves) }
     }
 
-    fn position_notations(&self) -> &'static [&'static str] {
-        &["shredder-fen"]
+    fn position_key(&self, state: &State) -> Option<PositionKey> {
+        Some(self.table_key(state))
     }
 
-    fn position_text_in(&self, state: &State, _notation: &str) -> Option<String> {
-        Some(fen::write(state, fen::Castling::Shredder))
+    fn num_repetitions(&self, state: &State) -> u32 {
+        state.history.repetitions().into()
+    }
+}
+
+impl Tactics<State> for Chess {
+    #[inline]
+    fn tactical_move(&self, state: &State, action: Action) -> Option<TacticalMove> {
+        exchange::tactics(&state.board, encoding::move_of(&state.board, self.encoding, self.policy, action))
     }
 
-    fn parse_position(&self, text: &str) -> Result<State, String> {
-        let (board, halfmoves, plies) = fen::parse(text, self.variant)?;
-        Ok(self.set_up(board, halfmoves, plies))
+    #[inline]
+    fn is_check(&self, state: &State) -> bool {
+        !state.board.checkers().is_empty()
+    }
+
+    #[inline]
+    fn exchange(&self, state: &State, action: Action, values: &[i32]) -> Option<i32> {
+        let chosen = encoding::move_of(&state.board, self.encoding, self.policy, action);
+        Some(exchange::static_exchange(&state.board, chosen, values))
+    }
+}
+
+impl Endings<State> for Chess {
+    #[inline]
+    fn men(&self, state: &State) -> Option<Men> {
+        let board = &state.board;
+        let has_rights = |color| {
+            let rights = board.castle_rights(color);
+            rights.short.is_some() || rights.long.is_some()
+        };
+        if board.occupied().len() as usize > MAX_MEN || has_rights(Color::White) || has_rights(Color::Black) {
+            return None;
+        }
+        let side = board.side_to_move();
+        let seen = |square: Square| if side == Color::White { square.flip_rank() } else { square } as usize;
+        let man = |square| Some((board.piece_on(square)? as usize, board.color_on(square)? != side, seen(square)));
+        Men::of(board.occupied().into_iter().filter_map(man), en_passant_square(board).map(seen))
+    }
+
+    fn has_syzygy(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn syzygy_board<'a>(&self, state: &'a State) -> Option<(&'a Board, u32)> {
+        Some((&state.board, state.halfmoves))
     }
 }

@@ -259,7 +259,7 @@ impl<'a, const W: usize, const P: usize> Reader<'a, W, P> {
 #[cfg(test)]
 mod tests {
     use super::Ladders;
-    use crate::game::Game;
+    use crate::game::Notation;
     use crate::games::go::points::gtp;
     use crate::games::go::{Go, Variant};
     use crate::games::options::Options;

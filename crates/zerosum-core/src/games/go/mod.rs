@@ -20,7 +20,7 @@ pub use self::state::State;
 use super::history::{MAX_HISTORY, ago};
 use super::options::Options;
 use super::{AnyGameResult, CoreGame, erased};
-use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes};
+use crate::game::{Action, Description, Game, GameSpec, Notation, Outcome, PlaneSpec, Planes, Points, Valuation};
 use crate::picture::{Grid, Picture, numbers_from_top};
 use crate::player::{Player, ValueForFirst};
 use crate::random::RandomStream;
@@ -257,23 +257,6 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
         self.scored(state, "ply cap")
     }
 
-    fn score(&self, state: &State<W, P>) -> Option<f32> {
-        Some(self.margin(state))
-    }
-
-    fn ownership(&self, state: &State<W, P>, num_games: u32, random: &mut RandomStream) -> Option<Vec<f32>> {
-        Some(playout::ownership(self, state, num_games, random))
-    }
-
-    fn owners(&self, state: &State<W, P>, seen_by: Player) -> Option<Vec<i8>> {
-        let mut owners = vec![0; self.variant.pass()];
-        let areas = state.board.areas_owned(&self.geometry);
-        for (area, owner) in [(areas[seen_by.index()], 1), (areas[seen_by.opponent().index()], -1)] {
-            area.for_each(|point| owners[point] = owner);
-        }
-        Some(owners)
-    }
-
     fn encode(&self, state: &State<W, P>, planes: &mut Planes<'_>) {
         if self.variant.input == Input::Katago {
             return katago::encode(self, state, planes);
@@ -295,24 +278,8 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
         points::gtp(self.variant.size, action.into())
     }
 
-    fn notations(&self) -> &'static [&'static str] {
-        &["sgf"]
-    }
-
-    fn action_text_in(&self, _state: &State<W, P>, action: Action, _notation: &str) -> String {
-        points::sgf(self.variant.size, action.into())
-    }
-
     fn parse_action(&self, _state: &State<W, P>, legal: &[Action], text: &str) -> Option<Action> {
         points::parse_action(self.variant.size, legal, text)
-    }
-
-    fn position_text(&self, state: &State<W, P>) -> Option<String> {
-        Some(notation::position_text(self, state))
-    }
-
-    fn parse_position(&self, text: &str) -> Result<State<W, P>, String> {
-        notation::parse_position(self, text)
     }
 
     fn picture(&self, state: &State<W, P>) -> Option<Picture> {
@@ -330,6 +297,61 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
 
     fn description(&self) -> Description {
         describe(&self.variant)
+    }
+
+    fn notation(&self) -> Option<&impl Notation<State<W, P>>> {
+        Some(self)
+    }
+
+    fn points(&self) -> Option<&impl Points<State<W, P>>> {
+        Some(self)
+    }
+
+    fn valuation(&self) -> Option<&impl Valuation<State<W, P>>> {
+        Some(self)
+    }
+}
+
+impl<const W: usize, const P: usize> Notation<State<W, P>> for Go<W, P> {
+    fn position_text(&self, state: &State<W, P>) -> String {
+        notation::position_text(self, state)
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State<W, P>, String> {
+        notation::parse_position(self, text)
+    }
+
+    fn notations(&self) -> &'static [&'static str] {
+        &["sgf"]
+    }
+
+    fn action_text_in(&self, _state: &State<W, P>, action: Action, _notation: &str) -> Option<String> {
+        Some(points::sgf(self.variant.size, action.into()))
+    }
+}
+
+impl<const W: usize, const P: usize> Points<State<W, P>> for Go<W, P> {
+    fn score(&self, state: &State<W, P>) -> f32 {
+        self.margin(state)
+    }
+
+    fn ownership(&self, state: &State<W, P>, num_games: u32, random: &mut RandomStream) -> Vec<f32> {
+        playout::ownership(self, state, num_games, random)
+    }
+
+    fn owners(&self, state: &State<W, P>, seen_by: Player) -> Vec<i8> {
+        let mut owners = vec![0; self.variant.pass()];
+        let areas = state.board.areas_owned(&self.geometry);
+        for (area, owner) in [(areas[seen_by.index()], 1), (areas[seen_by.opponent().index()], -1)] {
+            area.for_each(|point| owners[point] = owner);
+        }
+        owners
+    }
+}
+
+impl<const W: usize, const P: usize> Valuation<State<W, P>> for Go<W, P> {
+    fn material(&self, state: &State<W, P>) -> f32 {
+        self.margin(state)
     }
 }
 

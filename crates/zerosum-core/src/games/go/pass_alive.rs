@@ -108,7 +108,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
 
 #[cfg(test)]
 mod tests {
-    use crate::game::Game;
+    use crate::game::Notation;
     use crate::games::go::points::gtp;
     use crate::games::go::{Go, Variant};
     use crate::games::options::Options;

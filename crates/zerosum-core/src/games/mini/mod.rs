@@ -6,7 +6,10 @@ use self::board::{Board, MoveMasks, NUM_SQUARES, SIDE, squares};
 use super::CoreGame;
 use super::history::{self, CheckCounts, History, MAX_HISTORY};
 use super::options::Options;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, PlaneSpec, Planes, PositionKey, Tactics, find_action};
+use crate::game::{
+    Action, Description, Endings, Game, GameSpec, Notation, Outcome, PlaneSpec, Planes, PositionKey, PositionKeys,
+    TacticalMove, Tactics, Valuation, find_action,
+};
 use crate::men::{MAX_MEN, Men};
 use crate::picture::Picture;
 use crate::player::Player;
@@ -270,14 +273,6 @@ where
         Board::action_text(state, action.into())
     }
 
-    fn notations(&self) -> &'static [&'static str] {
-        Board::NOTATIONS
-    }
-
-    fn action_text_in(&self, state: &Self::State, action: Action, _notation: &str) -> String {
-        Board::action_text_in(state, action.into())
-    }
-
     fn parse_action(&self, state: &Self::State, legal: &[Action], text: &str) -> Option<Action> {
         Board::parse_action(state, legal, text)
     }
@@ -289,52 +284,6 @@ where
 
     fn description(&self) -> Description {
         Board::description()
-    }
-
-    #[inline]
-    fn material(&self, state: &Self::State) -> f32 {
-        state.board().material(&Board::PIECE_VALUES) * state.player.sign()
-    }
-
-    fn piece_values(&self) -> &[f32] {
-        &Board::PIECE_VALUES
-    }
-
-    fn num_repetitions(&self, state: &Self::State) -> u32 {
-        state.history.repetitions().into()
-    }
-
-    fn position_key(&self, state: &Self::State) -> Option<PositionKey> {
-        // Where repetition may lose, the future depends on more than the position.
-        let limit = Board::NO_PROGRESS_SCALE? as u32;
-        Some(PositionKey { key: state.board().key(state.player), plies_left: limit.saturating_sub(state.halfmoves) })
-    }
-
-    #[inline]
-    fn table_key(&self, state: &Self::State) -> Option<PositionKey> {
-        self.position_key(state).or_else(|| Some(PositionKey::of(state.board().key(state.player))))
-    }
-
-    #[inline]
-    fn has_tactics(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn tactics(&self, state: &Self::State, action: Action) -> Option<Tactics> {
-        let board = state.board();
-        let (from, to, promotes) = board.step_of(action.into())?;
-        let is_capture = board.opponent >> to & 1 == 1;
-        (is_capture || promotes).then(|| Tactics {
-            moved: board.kind_on(from) as u8,
-            taken: is_capture.then(|| board.kind_on(to) as u8),
-            promotes,
-        })
-    }
-
-    #[inline]
-    fn is_check(&self, state: &Self::State) -> bool {
-        state.masks.is_check
     }
 
     /// The position after a pass, in games with drops, where some move is always useful; else `None`.
@@ -350,8 +299,116 @@ where
         Some(passed)
     }
 
+    fn notation(&self) -> Option<&impl Notation<Self::State>> {
+        Some(self)
+    }
+
+    fn valuation(&self) -> Option<&impl Valuation<Self::State>> {
+        Some(self)
+    }
+
+    fn keys(&self) -> Option<&impl PositionKeys<Self::State>> {
+        Some(self)
+    }
+
+    fn tactics(&self) -> Option<&impl Tactics<Self::State>> {
+        Some(self)
+    }
+
+    fn endings(&self) -> Option<&impl Endings<Self::State>> {
+        Some(self)
+    }
+}
+
+impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> Notation<State<KINDS, IN_HAND, TURNS>>
+    for MiniGame<KINDS, IN_HAND, TURNS>
+where
+    Board<KINDS, IN_HAND, TURNS>: Variant<KINDS, IN_HAND, TURNS>,
+{
+    fn position_text(&self, state: &State<KINDS, IN_HAND, TURNS>) -> String {
+        Board::position_text(state)
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State<KINDS, IN_HAND, TURNS>, String> {
+        let setup = Board::parse_position(text)?;
+        Ok(State::set_up(setup, self.repeats_history && setup != self.start))
+    }
+
+    fn notations(&self) -> &'static [&'static str] {
+        Board::NOTATIONS
+    }
+
+    fn action_text_in(&self, state: &State<KINDS, IN_HAND, TURNS>, action: Action, _notation: &str) -> Option<String> {
+        Some(Board::action_text_in(state, action.into()))
+    }
+}
+
+impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> Valuation<State<KINDS, IN_HAND, TURNS>>
+    for MiniGame<KINDS, IN_HAND, TURNS>
+where
+    Board<KINDS, IN_HAND, TURNS>: Variant<KINDS, IN_HAND, TURNS>,
+{
     #[inline]
-    fn men(&self, state: &Self::State) -> Option<Men> {
+    fn material(&self, state: &State<KINDS, IN_HAND, TURNS>) -> f32 {
+        state.board().material(&Board::PIECE_VALUES) * state.player.sign()
+    }
+
+    fn piece_values(&self) -> &[f32] {
+        &Board::PIECE_VALUES
+    }
+}
+
+impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> PositionKeys<State<KINDS, IN_HAND, TURNS>>
+    for MiniGame<KINDS, IN_HAND, TURNS>
+where
+    Board<KINDS, IN_HAND, TURNS>: Variant<KINDS, IN_HAND, TURNS>,
+{
+    #[inline]
+    fn table_key(&self, state: &State<KINDS, IN_HAND, TURNS>) -> PositionKey {
+        self.position_key(state).unwrap_or_else(|| PositionKey::of(state.board().key(state.player)))
+    }
+
+    fn position_key(&self, state: &State<KINDS, IN_HAND, TURNS>) -> Option<PositionKey> {
+        // Where repetition may lose, the future depends on more than the position.
+        let limit = Board::NO_PROGRESS_SCALE? as u32;
+        Some(PositionKey { key: state.board().key(state.player), plies_left: limit.saturating_sub(state.halfmoves) })
+    }
+
+    fn num_repetitions(&self, state: &State<KINDS, IN_HAND, TURNS>) -> u32 {
+        state.history.repetitions().into()
+    }
+}
+
+impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> Tactics<State<KINDS, IN_HAND, TURNS>>
+    for MiniGame<KINDS, IN_HAND, TURNS>
+where
+    Board<KINDS, IN_HAND, TURNS>: Variant<KINDS, IN_HAND, TURNS>,
+{
+    #[inline]
+    fn tactical_move(&self, state: &State<KINDS, IN_HAND, TURNS>, action: Action) -> Option<TacticalMove> {
+        let board = state.board();
+        let (from, to, promotes) = board.step_of(action.into())?;
+        let is_capture = board.opponent >> to & 1 == 1;
+        (is_capture || promotes).then(|| TacticalMove {
+            moved: board.kind_on(from) as u8,
+            taken: is_capture.then(|| board.kind_on(to) as u8),
+            promotes,
+        })
+    }
+
+    #[inline]
+    fn is_check(&self, state: &State<KINDS, IN_HAND, TURNS>) -> bool {
+        state.masks.is_check
+    }
+}
+
+impl<const KINDS: usize, const IN_HAND: usize, const TURNS: bool> Endings<State<KINDS, IN_HAND, TURNS>>
+    for MiniGame<KINDS, IN_HAND, TURNS>
+where
+    Board<KINDS, IN_HAND, TURNS>: Variant<KINDS, IN_HAND, TURNS>,
+{
+    #[inline]
+    fn men(&self, state: &State<KINDS, IN_HAND, TURNS>) -> Option<Men> {
         let board = state.board();
         let occupied = board.own | board.opponent;
         // Only chess has no pieces in hand, and flips the board.
@@ -361,14 +418,5 @@ where
         }
         let man = |square| (board.kind_on(square), board.opponent >> square & 1 == 1, square);
         Men::of(squares(occupied).map(man), None)
-    }
-
-    fn position_text(&self, state: &Self::State) -> Option<String> {
-        Some(Board::position_text(state))
-    }
-
-    fn parse_position(&self, text: &str) -> Result<Self::State, String> {
-        let setup = Board::parse_position(text)?;
-        Ok(State::set_up(setup, self.repeats_history && setup != self.start))
     }
 }

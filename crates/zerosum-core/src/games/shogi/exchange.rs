@@ -30,7 +30,7 @@ impl Line {
     }
 }
 
-/// What a legal move wins by captures on its target square; see [`crate::game::Game::exchange`]. A captured piece counts for
+/// What a legal move wins by captures on its target square; see [`crate::game::Tactics::exchange`]. A captured piece counts for
 /// the hand that it comes to, too. Pins do not count, later captures do not promote, and a king takes last.
 pub fn static_exchange(board: &Board, chosen: Move, values: &[i32]) -> i32 {
     let value = |kind: usize| values.get(kind).copied().unwrap_or(DEFAULT_VALUE);

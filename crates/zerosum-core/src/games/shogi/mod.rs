@@ -17,7 +17,10 @@ use super::CoreGame;
 use super::history::{CheckCounts, History, MAX_HISTORY};
 use super::options::Options;
 use super::policy::Policy;
-use crate::game::{Action, Description, Game, GameSpec, Outcome, Planes, PositionKey, Tactics};
+use crate::game::{
+    Action, Description, Game, GameSpec, Notation, Outcome, Planes, PositionKey, PositionKeys, TacticalMove, Tactics,
+    Valuation,
+};
 use crate::picture::Picture;
 use crate::player::Player;
 
@@ -171,18 +174,6 @@ impl Game for Shogi {
         notation::usi(self.move_of(state, action))
     }
 
-    fn notations(&self) -> &'static [&'static str] {
-        &["kif", "csa"]
-    }
-
-    fn action_text_in(&self, state: &State, action: Action, notation: &str) -> String {
-        let chosen = self.move_of(state, action);
-        match notation {
-            "csa" => notation::csa(&state.board, chosen),
-            _ => notation::kif(&state.board, chosen, state.last_move().map(PlayedMove::to)),
-        }
-    }
-
     fn parse_action(&self, state: &State, legal: &[Action], text: &str) -> Option<Action> {
         let moves: Vec<Move> = legal.iter().map(|action| self.move_of(state, *action)).collect();
         let latest = state.last_move().map(PlayedMove::to);
@@ -200,41 +191,6 @@ impl Game for Shogi {
         description::paragraphs()
     }
 
-    fn num_repetitions(&self, state: &State) -> u32 {
-        state.history.repetitions().into()
-    }
-
-    #[inline]
-    fn table_key(&self, state: &State) -> Option<PositionKey> {
-        Some(PositionKey::of(state.board.key()))
-    }
-
-    #[inline]
-    fn has_tactics(&self) -> bool {
-        true
-    }
-
-    #[inline]
-    fn tactics(&self, state: &State, action: Action) -> Option<Tactics> {
-        let Move::Normal { from, to, promotes } = self.move_of(state, action) else { return None };
-        let taken = state.board.piece_on(to);
-        (promotes || taken.is_some()).then(|| Tactics {
-            moved: state.board.piece_on(from).expect("a legal move has a piece").kind as u8,
-            taken: taken.map(|piece| piece.kind as u8),
-            promotes,
-        })
-    }
-
-    #[inline]
-    fn exchange(&self, state: &State, action: Action, values: &[i32]) -> Option<i32> {
-        Some(exchange::static_exchange(&state.board, self.move_of(state, action), values))
-    }
-
-    #[inline]
-    fn is_check(&self, state: &State) -> bool {
-        state.board.is_in_check()
-    }
-
     fn passed(&self, state: &State) -> Option<State> {
         let board = state.board.passed()?;
         let mut passed = state.clone();
@@ -245,6 +201,48 @@ impl Game for Shogi {
         Some(passed)
     }
 
+    fn notation(&self) -> Option<&impl Notation<State>> {
+        Some(self)
+    }
+
+    fn valuation(&self) -> Option<&impl Valuation<State>> {
+        Some(self)
+    }
+
+    fn keys(&self) -> Option<&impl PositionKeys<State>> {
+        Some(self)
+    }
+
+    fn tactics(&self) -> Option<&impl Tactics<State>> {
+        Some(self)
+    }
+}
+
+impl Notation<State> for Shogi {
+    fn position_text(&self, state: &State) -> String {
+        SFEN.write(&state.board.setup(state.plies))
+    }
+
+    fn parse_position(&self, text: &str) -> Result<State, String> {
+        let (board, plies) = sfen::parse(text)?;
+        let is_start = plies == 0 && (board == self.start.board || self.is_handicap(&board));
+        Ok(State::set_up(board, plies, self.repeats_history && !is_start))
+    }
+
+    fn notations(&self) -> &'static [&'static str] {
+        &["kif", "csa"]
+    }
+
+    fn action_text_in(&self, state: &State, action: Action, notation: &str) -> Option<String> {
+        let chosen = self.move_of(state, action);
+        Some(match notation {
+            "csa" => notation::csa(&state.board, chosen),
+            _ => notation::kif(&state.board, chosen, state.last_move().map(PlayedMove::to)),
+        })
+    }
+}
+
+impl Valuation<State> for Shogi {
     #[inline]
     fn material(&self, state: &State) -> f32 {
         let mut more = 0.0;
@@ -264,14 +262,38 @@ impl Game for Shogi {
     fn piece_values(&self) -> &[f32] {
         &PIECE_VALUES
     }
+}
 
-    fn position_text(&self, state: &State) -> Option<String> {
-        Some(SFEN.write(&state.board.setup(state.plies)))
+impl PositionKeys<State> for Shogi {
+    #[inline]
+    fn table_key(&self, state: &State) -> PositionKey {
+        PositionKey::of(state.board.key())
     }
 
-    fn parse_position(&self, text: &str) -> Result<State, String> {
-        let (board, plies) = sfen::parse(text)?;
-        let is_start = plies == 0 && (board == self.start.board || self.is_handicap(&board));
-        Ok(State::set_up(board, plies, self.repeats_history && !is_start))
+    fn num_repetitions(&self, state: &State) -> u32 {
+        state.history.repetitions().into()
+    }
+}
+
+impl Tactics<State> for Shogi {
+    #[inline]
+    fn tactical_move(&self, state: &State, action: Action) -> Option<TacticalMove> {
+        let Move::Normal { from, to, promotes } = self.move_of(state, action) else { return None };
+        let taken = state.board.piece_on(to);
+        (promotes || taken.is_some()).then(|| TacticalMove {
+            moved: state.board.piece_on(from).expect("a legal move has a piece").kind as u8,
+            taken: taken.map(|piece| piece.kind as u8),
+            promotes,
+        })
+    }
+
+    #[inline]
+    fn is_check(&self, state: &State) -> bool {
+        state.board.is_in_check()
+    }
+
+    #[inline]
+    fn exchange(&self, state: &State, action: Action, values: &[i32]) -> Option<i32> {
+        Some(exchange::static_exchange(&state.board, self.move_of(state, action), values))
     }
 }
