@@ -152,7 +152,7 @@ class OpenVinoEvaluator(NetworkEvaluator):
 
         network = (checkpoint.info.network, checkpoint.info.shape, checkpoint.weights)
         int8 = None if self._int8_planes_BCHW is None else largest_inputs(*network, self._int8_planes_BCHW)
-        # Without `self`, which would be a cycle: a dropped evaluator would wait for the garbage collector, 12 MiB and more.
+        # Without `self`, which would be a cycle: a dropped evaluator would wait for the garbage collector.
         core, options = self._core, self._options
 
         def compile_for(size: int) -> openvino.CompiledModel:
