@@ -42,11 +42,9 @@ def connected(address: str) -> Any:
 def told(name: str, seconds: Sequence[float]) -> str:
     """A line about waits."""
     ordered = sorted(1000 * one for one in seconds)
-    ninety = ordered[int(0.9 * (len(ordered) - 1))]
     median = statistics.median(ordered)
-    return (
-        f"{name}: {len(ordered)} times, median {median:.0f} ms, 90 % in {ninety:.0f} ms, at most {ordered[-1]:.0f} ms"
-    )
+    shares = ", ".join(f"{share} % in {ordered[share * (len(ordered) - 1) // 100]:.0f} ms" for share in (90, 95, 99))
+    return f"{name}: {len(ordered)} times, median {median:.0f} ms, {shares}, at most {ordered[-1]:.0f} ms"
 
 
 async def answers(address: str, *, visitors: int, moves: int, game: str, opponent: str) -> list[float]:

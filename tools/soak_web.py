@@ -2,11 +2,14 @@
 
     python tools/soak_web.py --rounds 120
     python tools/soak_web.py --minutes 60
+    python tools/soak_web.py --minutes 30 --every 5
 
 In each round a visitor opens a page of its own and plays a game against a network or random games, reloads the page in
 the middle of the game, asks for a hint, uploads a file of games, analyses the position, watches a search and a match,
 steps through the lesson and looks at the games' pages; then its connection breaks in the middle of a search. The server
-is a process of its own, whose resident memory is printed after every ten rounds. Linux only.
+is a process of its own, whose resident memory is looked at twice a second. After every ten rounds the lowest and the
+highest of these figures are printed: the highest has the trees of the searches under way, the lowest what stays. With
+`--every` rounds begin at fixed times, as far as the machine keeps up. Linux only.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from typing import Any
 import websockets
 
 GAMES = ("connect4", "othello", "breakthrough", "chess", "shogi", "go9", "hex", "tictactoe", "nim", "minishogi")
+LOOK_SECONDS = 0.5
+"""Seconds between two looks at the server's memory."""
 UPLOAD_BYTES = 500_000
 """Size of an uploaded file."""
 MOVES = 12
@@ -124,18 +129,40 @@ def resident_mib(pid: int) -> float:
     return int(found[1]) / 1024
 
 
-async def soak(address: str, pid: int, rounds: int, minutes: float, visitors: int) -> None:
+class Memory:
+    """The lowest and highest resident memory of a process since it was last told."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid, self._seen = pid, [resident_mib(pid)]
+
+    async def watch(self) -> None:
+        """Look at the memory until cancelled."""
+        while True:
+            self._seen.append(resident_mib(self._pid))
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def told(self) -> str:
+        """Both figures in MiB, in columns."""
+        text = f"{min(self._seen):8.0f}{max(self._seen):9.0f}"
+        self._seen = self._seen[-1:]
+        return text
+
+
+async def soak(address: str, pid: int, *, rounds: int, minutes: float, visitors: int, every_s: float) -> None:
     """Play rounds, several visitors at a time, and print the server's memory; `minutes` above 0 end them earlier."""
-    started, moves = time.monotonic(), 0
-    print(f"{'rounds':>7}{'moves':>7}{'seconds':>9}{'MiB':>8}")
+    started, moves, memory = time.monotonic(), 0, Memory(pid)
+    watch = asyncio.create_task(memory.watch())
+    print(f"{'rounds':>7}{'moves':>7}{'seconds':>9}{'lowest':>8}{'highest':>9}  MiB")
     for first in range(0, rounds, visitors):
+        await asyncio.sleep(first * every_s - (time.monotonic() - started))
         moves += sum(await asyncio.gather(*(one_round(address, first + index) for index in range(visitors))))
         seconds = time.monotonic() - started
         is_last = 0 < 60 * minutes <= seconds
         if is_last or (first + visitors) % 10 < visitors:
-            print(f"{first + visitors:7}{moves:7}{seconds:9.0f}{resident_mib(pid):8.1f}", flush=True)
+            print(f"{first + visitors:7}{moves:7}{seconds:9.0f}{memory.told()}", flush=True)
         if is_last:
-            return
+            break
+    watch.cancel()
 
 
 def main() -> None:
@@ -144,6 +171,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, help="Number of visitors' rounds; by default 120, or those of --minutes.")
     parser.add_argument("--minutes", type=float, default=0, help="Minutes after which no round begins; 0 is no limit.")
     parser.add_argument("--visitors", type=int, default=2, help="Visitors at a time.")
+    parser.add_argument("--every", type=float, default=0, help="Seconds between the beginnings of two rounds.")
     options = parser.parse_args()
     rounds = options.rounds if options.rounds is not None else 120 if not options.minutes else 10**6
     command = [sys.executable, "-m", "zerosum", "web", "--port", "0"]
@@ -152,7 +180,16 @@ def main() -> None:
         found = re.search(r"http://(\S+/)", server.stdout.readline())
         assert found is not None
         try:
-            asyncio.run(soak(f"ws://{found[1]}talk", server.pid, rounds, options.minutes, options.visitors))
+            asyncio.run(
+                soak(
+                    f"ws://{found[1]}talk",
+                    server.pid,
+                    rounds=rounds,
+                    minutes=options.minutes,
+                    visitors=options.visitors,
+                    every_s=options.every,
+                )
+            )
         finally:
             server.terminate()
 

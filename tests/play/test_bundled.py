@@ -90,6 +90,14 @@ def test_chess_and_shogi_are_played_by_what_learned_from_the_rules_alone(name: s
     assert not bundled.read_card(PACKAGED / f"{name}-alphabeta").earlier, "no games of others"
 
 
+def test_a_line_that_ends_the_game_early_is_an_answer() -> None:
+    """The table had the mate at nine plies, and the line's parts, searched one by one, were mated in five."""
+    player = load_player(PACKAGED / "chess-alphabeta")
+    state = player.game.parse_position("rnb1kbnr/1pp2ppp/p3p3/8/2N5/1P5B/PBPp1P1P/3qNK1R b kq - 1 11")
+    best = player.analyse(state, num_simulations=2000).lines[0]
+    assert best.texts() == ("d2e1q", "f1g2", "e1e4", "g2g3", "d1f3") and best.proven
+
+
 @pytest.mark.usefixtures("packaged")
 def test_the_page_has_the_cards() -> None:
     before, after = package_network.CARDS

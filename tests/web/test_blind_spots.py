@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 
 from web_for_tests import DESKTOP, picture, serving, untrained_run, with_page
 from zerosum.games import make, start_state
+from zerosum.web import blind_spots
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.searches import Searches
@@ -40,6 +44,30 @@ def test_blind_spots_are_solved_positions_in_which_the_network_errs(runs: Path) 
             assert game.outcome(start_state(game, spot["link"]["start"])) is None
         assert "too many to solve it here" in (await page.ask("runs.blind_spots", run="large"))["error"]
         assert "unknown run 'nobody'" in (await page.ask("runs.blind_spots", run="nobody"))["error"]
+
+    try:
+        with_page(house, work)
+    finally:
+        house.searches.close()
+
+
+def test_one_network_is_examined_at_a_time(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no turns: several at once would leave no thread for the searches of others."""
+    limits = replace(LIMITS, searching=3)
+    house, under_way, most = House(Library([runs], (), limits), limits, Searches(limits), seed=1), [0], [0]
+
+    def examine(*_: Any, **__: Any) -> dict[str, Any]:
+        under_way[0] += 1
+        most[0] = max(most[0], under_way[0])
+        time.sleep(0.1)
+        under_way[0] -= 1
+        return {"text": "found", "spots": []}
+
+    monkeypatch.setattr(blind_spots, "blind_spots", examine)
+
+    async def work(page: Any) -> None:
+        answers = await asyncio.gather(*(page.ask("runs.blind_spots", run="small") for _ in range(3)))
+        assert [one["result"]["text"] for one in answers] == ["found"] * 3 and most == [1]
 
     try:
         with_page(house, work)

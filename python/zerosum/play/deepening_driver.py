@@ -256,9 +256,14 @@ class DeepeningDriver:
         )
 
     def _whole_line(self, found: Iteration) -> tuple[int, ...]:
-        """The line of an iteration, to the end of the game if it is decided: the table cuts lines short."""
+        """The line of an iteration, to the end of the game if it is decided: the table cuts lines short.
+
+        The game may be over earlier than the iteration promised: each part is the best one of a search of its own.
+        """
         line, state = list(found.line), functools.reduce(self._game.play, found.line, self._state)
         while found.plies_to_end is not None and len(line) < abs(found.plies_to_end):
+            if self._game.ending(state) is not None:
+                break
             more = self._search.think(state, depth=abs(found.plies_to_end) - len(line), nodes=LINE_NODES)
             if more is None or more.plies_to_end is None:
                 break

@@ -33,7 +33,8 @@ async def runs_blind_spots(visit: Visit, fields: Fields) -> dict[str, Any]:
         game = library.game(str(load_config(directory / "config.toml").game))
         return blind_spots(game, library.analyst(label, game), records_of(directory), vs=label)
 
-    return await visit.house.searches.call(found)
+    async with visit.house.examining:
+        return await visit.house.searches.call(found)
 
 
 def blind_spots(game: Rules, player: Player, records: list[GameRecord] | None, *, vs: str) -> dict[str, Any]:

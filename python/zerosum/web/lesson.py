@@ -261,24 +261,7 @@ class Lesson:
 
     def tree(self) -> dict[str, Any]:
         """The tree as JSON: every move with N, W, Q, P, and U for the player who chooses it."""
-
-        def node(name: str) -> dict[str, Any]:
-            edge, siblings = self._edges[name], REPLIES[PARENTS[name]] if name in PARENTS else ("A", "B", "C")
-            found: dict[str, Any] = {
-                "node": name,
-                "N": edge.visits,
-                "W": edge.total,
-                "Q": edge.q,
-                "P": self.scenario.priors[name],
-                "U": self._u(name, siblings),
-                "v": self.scenario.values[name],
-                "expanded": name in REPLIES and edge.visits > 0,
-            }
-            if name in REPLIES:
-                found["children"] = [node(reply) for reply in REPLIES[name]]
-            return found
-
-        children = [node(move) for move in "ABC"]
+        children = [self._node(move) for move in "ABC"]
         return {
             "scenario": self.name,
             "c": self.c,
@@ -298,6 +281,22 @@ class Lesson:
             "log": [asdict(entry) for entry in self.entries[-last:]],
             "steps": len(self.entries),
         }
+
+    def _node(self, name: str) -> dict[str, Any]:
+        edge, siblings = self._edges[name], REPLIES[PARENTS[name]] if name in PARENTS else ("A", "B", "C")
+        found: dict[str, Any] = {
+            "node": name,
+            "N": edge.visits,
+            "W": edge.total,
+            "Q": edge.q,
+            "P": self.scenario.priors[name],
+            "U": self._u(name, siblings),
+            "v": self.scenario.values[name],
+            "expanded": name in REPLIES and edge.visits > 0,
+        }
+        if name in REPLIES:
+            found["children"] = [self._node(reply) for reply in REPLIES[name]]
+        return found
 
     def _weigh(self, moves: tuple[str, ...], *, sign: int) -> tuple[Weighed, ...]:
         return tuple(

@@ -29,8 +29,8 @@ class Limits:
     """Plies of a game that is opened or analysed."""
     games: int = 100
     """Games of an uploaded file."""
-    networks: int = 4
-    """Networks in memory; the least recently used one is dropped."""
+    networks: int = 12
+    """Networks in memory, a bundled one 15 MiB; the least recently used one is dropped. Loading it again takes time."""
     searching: int = num_cores()
     """Searches that run at the same moment."""
 

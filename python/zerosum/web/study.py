@@ -11,7 +11,6 @@ whose searches take turns with those of other visitors.
 from __future__ import annotations
 
 import functools
-import io
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -27,7 +26,7 @@ from zerosum.base.errors import DataError, GameError, SettingsError, shown
 from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.playthrough import Playthrough
 from zerosum.games.short_names import short_name
-from zerosum.notation.game_files import GAMES, game_text, read_raw_games
+from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.legality import check_record
 from zerosum.notation.own_files import split_line
 from zerosum.notation.record import Move, Record
@@ -40,13 +39,12 @@ from zerosum.web.library import Library
 from zerosum.web.move_tree import MoveTree, Node
 from zerosum.web.placed import Line, places_stones
 from zerosum.web.table import side_names
+from zerosum.web.uploads import read_upload
 
 LINE_BEGINNINGS = ("position", "startpos", "fen", "sfen")
 """First words of a line of UCI or USI."""
 MOST_POSITION = 2000
 """Characters of a position's text."""
-MOST_IN_VARIATIONS = 10
-"""Moves of a record with its variations, as a multiple of the plies that a game may have."""
 MOST_WARNINGS = 5
 """Faults of a record that the page shows."""
 MOST_HEADERS = 40
@@ -94,16 +92,13 @@ class Study:
             return cls._of_line(library, text, game)
         own = _own_game(text, library)
         try:
-            records = _records(text, library, own) if text else []
+            upload = read_upload(text, index=index, game=own, limits=library.limits) if text else None
         except DataError:
-            records = []
-        if not records:
+            upload = None
+        if upload is None:
             return cls.of_moves(library, text=text, game=game)
-        if not 0 <= index < len(records):
-            raise SettingsError(f"game {index + 1} is out of range: the text has {len(records)}.")
-        _require_short(records[index], library.limits.plies)
-        record = check_record(records[index], own).sound_part()
-        return cls(own or library.game(record.game), record, others=[_title(one) for one in records], index=index)
+        record = check_record(upload.record, own).sound_part()
+        return cls(own or library.game(record.game), record, others=upload.titles, index=index)
 
     @classmethod
     def _of_line(cls, library: Library, text: str, game: str) -> Study:
@@ -339,22 +334,6 @@ class TurnAnalyst(Analyst):
         return self._search(state, task)
 
 
-def _require_short(record: Record, most: int) -> None:
-    """Refuse a game that is too long before its moves are checked by the rules, which takes the most time."""
-    if len(record.moves) > most:
-        raise SettingsError(f"the game has {len(record.moves):,} moves, but at most {most:,} are allowed.")
-    number, ahead = 0, [record.moves, *record.variations]
-    while ahead:
-        line = ahead.pop()
-        number += len(line)
-        ahead += [variation for move in line for variation in move.variations]
-    if number > MOST_IN_VARIATIONS * most:
-        raise SettingsError(
-            f"the game has {number:,} moves with its variations, but at most {MOST_IN_VARIATIONS * most:,} are allowed:"
-            " leave variations out."
-        )
-
-
 def _own_game(text: str, library: Library) -> Rules | None:
     """The game of a text file that a page has saved, which its first line names; None for any other text.
 
@@ -366,21 +345,6 @@ def _own_game(text: str, library: Library) -> Rules | None:
         return library.game(found[1].strip())
     except GameError:
         return None
-
-
-def _records(text: str, library: Library, game: Rules | None) -> list[Record]:
-    """The games of a text, up to the limit, with moves that no rules have checked."""
-    found: list[Record] = []
-    for record in read_raw_games(io.StringIO(text), game=game):
-        if len(found) >= library.limits.games:
-            raise SettingsError(f"the text has more than {library.limits.games} games: split it.")
-        found.append(record)
-    return found
-
-
-def _title(record: Record) -> str:
-    names = " – ".join(name or "?" for name in record.players) if any(record.players) else record.game
-    return f"{names} {record.header('date')}".strip()[:120]
 
 
 def _fits(game: Rules, start: str, moves: Sequence[str]) -> bool:

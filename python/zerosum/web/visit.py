@@ -62,6 +62,8 @@ class House:
     """The numbers of the next games that pages open."""
     reviews: Reviews = field(default_factory=Reviews)
     """The newest reviews."""
+    examining: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while a network's blind spots are looked for, which has no turns: one at a time leaves room for searches."""
     trainings: Trainings | None = None
     """Trainings of the page; None if it may not start any."""
     address: str = ""

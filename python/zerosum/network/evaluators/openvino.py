@@ -155,9 +155,11 @@ class OpenVinoEvaluator(NetworkEvaluator):
 
         network = (checkpoint.info.network, checkpoint.info.shape, checkpoint.weights)
         int8 = None if self._int8_planes_BCHW is None else largest_inputs(*network, self._int8_planes_BCHW)
+        # Without `self`, which would be a cycle: a dropped evaluator would wait for the garbage collector.
+        core, options = self._core, self._options
 
         def compile_for(size: int) -> openvino.CompiledModel:
-            return self._core.compile_model(build_graph(*network, batch_size=size, int8=int8), "CPU", self._options)
+            return core.compile_model(build_graph(*network, batch_size=size, int8=int8), "CPU", options)
 
         return _CompiledSizes(self._limit.most, compile_for, sizes)
 

@@ -34,7 +34,7 @@ export function show(main, fields) {
   const controls = h("div", {className: "judging"});
   const captions = h("p", {className: "counts"});
   const other = h("div", {className: "others"});
-  const effort = h("div");
+  const effort = h("div"), flip = h("span", {className: "flip"});
   const chooser = h("div", {className: "panel", hidden: true});
   const unlearned = h("p", {className: "dim unlearned", role: "note", hidden: true});
   const faults = h("div", {className: "panel faults", role: "alert", hidden: true});
@@ -51,10 +51,10 @@ export function show(main, fields) {
       h("div", {className: "panel list"}, list, variation,
         h("div", {className: "row browse"}, button("«", "First position", () => act("study.goto", {ply: 0})),
           button("‹", "One move back", () => act("study.back")), button("›", "One move on", forward),
-          button("»", "Last position", () => act("study.goto", {ply: 2000})))),
+          button("»", "Last position", () => act("study.goto", {ply: 2000})), flip)),
       h("div", {className: "panel"},
-        h("div", {className: "row"}, button("Review the game", "Search every position and mark the mistakes", start),
-          effort),
+        h("div", {className: "row reviewing"},
+          button("Review the game", "Search every position and mark the mistakes", start), effort),
         summary, h("div", {className: "row exports"}))));
 
   async function act(what, more = {}) {
@@ -223,10 +223,11 @@ export function show(main, fields) {
     effort.replaceChildren(choice("Search of a position", numbers, simulations, (value) => {
       simulations = value;
     }));
+    flip.replaceChildren(
+      view.board.turns ? toggle("Flip", null, () => act("study.view", {flipped: !view.board.flipped})) : "");
+    flip.hidden = !view.board.turns;
     controls.replaceChildren(
-      toggle("Engine", isOn, turnEngine),
-      view.board.turns ? toggle("Flip", null, () => act("study.view", {flipped: !view.board.flipped})) : "",
-      opponents.length ? choice("Who judges", engines(), analyst, judge) : "",
+      toggle("Engine", isOn, turnEngine), opponents.length ? choice("Who judges", engines(), analyst, judge) : "",
       choice("Show", shown, overlay, (value) => {
         overlay = value;
         localStorage.setItem("overlay", value);

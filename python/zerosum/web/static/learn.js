@@ -288,6 +288,7 @@ export function show(main, fields) {
   function reading() {
     if (!texts) return;
     const name = view.scenario.name;
+    if (!texts.levels[level]) level = 0;
     const chosen = texts.levels[level];
     words.replaceChildren(
       h("h2", {}, "In words"),

@@ -4,6 +4,7 @@ import {setAddress} from "./address.js";
 import {Bars} from "./bars.js";
 import {Board, otherMoves} from "./board.js";
 import {download, drawing, h, percent, toast} from "./dom.js";
+import {keptFields} from "./kept.js";
 import {openSetup} from "./setup.js";
 import * as sound from "./sound.js";
 import {ask, on, whenOpen} from "./wire.js";
@@ -349,8 +350,8 @@ export function show(main, fields) {
       } catch (error) { toast(error.message); }
     }
     try {
-      const last = JSON.parse(localStorage.getItem("play") ?? "{}");
-      render(await ask("play.open", {game: "connect4", side: "0", ...last, moves: "", numbered: isNumbered}));
+      render(
+        await ask("play.open", {game: "connect4", side: "0", ...keptFields("play"), moves: "", numbered: isNumbered}));
     } catch {
       localStorage.removeItem("play");
       render(await ask("play.open", {game: "connect4", side: "0"}));

@@ -18,7 +18,8 @@ const named = ({game, moves, start, vs}) => ({game, moves, start, vs});
 
 export function show(main, fields) {
   const isOneGame = fields.has("moves");
-  let view = null, games = [], of = fields.get("of") ?? "", at = Number(fields.get("at") ?? 0), answer = null;
+  let view = null, games = [], of = fields.get("of") ?? "", at = Math.max(0, Math.trunc(Number(fields.get("at"))) || 0),
+      answer = null;
   const board = new Board(solve, "Position to solve");
   const says = h("p", {className: "says", role: "status", "aria-live": "polite"});
   const told = h("div", {className: "told"}), others = h("div", {className: "others"});
@@ -38,6 +39,7 @@ export function show(main, fields) {
     try {
       if (isOneGame) await openGame();
       else games = reviewedGames();
+      if (!games.some((one) => one.game === of)) of = "";
       const all = positions();
       if (all.length) return await go(Math.min(at, all.length - 1));
       clear(

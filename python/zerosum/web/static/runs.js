@@ -5,6 +5,7 @@ import {showBlindSpots} from "./blind_spots.js";
 import {Board} from "./board.js";
 import {areas, chart, course} from "./chart.js";
 import {choice, download, h, keepingFocus, percent, toast} from "./dom.js";
+import {keptFields} from "./kept.js";
 import {settingsTable} from "./run_settings.js";
 import {ask, whenOpen} from "./wire.js";
 
@@ -20,7 +21,12 @@ export function show(main, fields) {
         games = h("section", {className: "panel run-games"});
   let mayTrain = false, isLeft = false, drawn = "", newestOf = null;
   const starter = h("div"), settings = h("div");
-  const shown = {smoothing: 0, isLogX: false, isLogY: false, ...JSON.parse(localStorage.getItem("curves") ?? "{}")};
+  const kept = keptFields("curves");
+  const shown = {
+    smoothing: kept.smoothing > 0 && kept.smoothing < 1 ? kept.smoothing : 0,
+    isLogX: kept.isLogX === true,
+    isLogY: kept.isLogY === true
+  };
   main.append(
     h("h1", {}, "Runs"),
     h("p", {}, h("a", {href: "#/tour"}, "Take the tour"),

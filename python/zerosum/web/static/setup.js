@@ -1,6 +1,7 @@
 // The dialog that sets up a new game: the game and its options, who plays, how strong, which side, and the clock.
 
 import {choice, h} from "./dom.js";
+import {keptFields} from "./kept.js";
 import {NUMBERS, USUAL} from "./players.js";
 import {ask} from "./wire.js";
 
@@ -18,9 +19,9 @@ const names = (players) => players.map((one) => [one.name, one.name]);
 
 /** What was chosen last, with what the open game and the caller say. */
 function wishes(game, values) {
-  const last = JSON.parse(localStorage.getItem("play") ?? "{}");
+  const last = keptFields("play");
   const found = {game: game ?? "connect4", side: "0", strength: "200", clock: "", ...last, ...values};
-  [found.name, found.number] = (found.vs ?? "").split("@");
+  [found.name, found.number] = String(found.vs ?? "").split("@");
   if (found.number) found.strength = found.number;
   if (found.seconds) found.strength = `${found.seconds}s`;
   if (found.rating) found.strength = "rating";

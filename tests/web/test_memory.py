@@ -1,0 +1,100 @@
+"""What visitors leave is freed at once, not when the garbage collector passes by, which is rare: counts of objects."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from updatable_for_tests import chess, counting_updatable, saved
+from web_for_tests import Page, untrained_run
+from zerosum.web.library import Library
+from zerosum.web.limits import Limits
+from zerosum.web.searches import Searches
+from zerosum.web.visit import House
+
+TINY = Limits(networks=1, seconds=5.0)
+"""One network in memory: the second one of a visit takes the place of the first."""
+LARGE = {
+    *("Visit", "Table", "Growth", "Match", "Study", "Lesson", "Player"),
+    *("Search", "SearchDriver", "DeepeningSearch", "DeepeningDriver"),
+    *("OpenVinoEvaluator", "CompiledModel", "InferRequest", "TorchEvaluator", "UpdatableEvaluator"),
+}
+"""Kinds of objects with memory of their own: games, trees, tables, networks."""
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def large_objects() -> Counter[str]:
+    """The number of objects of each large kind."""
+    kinds = (type(one) for one in gc.get_objects())
+    return Counter(kind.__name__ for kind in kinds if kind.__name__ in LARGE and kind.__module__ != "re")
+
+
+async def visit(house: House, game: str) -> None:
+    """Use everything that searches a game, and leave in the middle of three searches."""
+    page = Page(house)
+
+    async def ask(what: str, **fields: object) -> dict[str, object]:
+        answer = await page.ask(what, **fields)
+        assert "error" not in answer, answer
+        found: dict[str, object] = answer["result"]
+        return found
+
+    view = await ask("play.open", game=game, side="0")
+    await ask("play.move", action=view["moves"][0][0])  # type: ignore[index]
+    await page.event("table")
+    await ask("play.hint")
+    await page.event("hint")
+    await ask("growth.open", game=game)
+    await ask("growth.step", number=20)
+    await ask("match.open", game="tictactoe", first="rollouts@20", second="random", games=2)
+    while not (await page.event("match"))["over"]:
+        pass
+    await ask("study.open", game=game, moves=view["moves"][0][1])  # type: ignore[index]
+    await ask("study.review", simulations=5)
+    await page.event("reviewed")
+    await ask("lesson.open", scenario="trap")
+    await ask("growth.step", number=10_000)
+    await ask("study.review", simulations=20_000)
+    await ask("study.look", on=True, lines=3)
+    await ask("play.hint")
+    await asyncio.sleep(0.3)
+    page.visit.close()
+
+
+@pytest.mark.usefixtures("no_collector")
+def test_visits_leave_nothing_behind(tmp_path: Path) -> None:
+    runs = [untrained_run(tmp_path / name, name, steps=(0,)) for name in ("connect4", "tictactoe", "hex")]
+    runs.append(saved(counting_updatable(chess(), {"pawns": 0.1}), tmp_path / "chess"))
+    house = House(Library(runs, (), TINY), TINY, Searches(TINY), seed=1)
+    others = large_objects()
+
+    async def counts_after_visits() -> list[Counter[str]]:
+        found = []
+        for game in ("connect4", "tictactoe", "chess", "connect4", "hex"):
+            await visit(house, game)
+            while house.searches.num_running:
+                await asyncio.sleep(0.02)
+            await asyncio.sleep(0.5)  # turns that were under way end
+            found.append(large_objects() - others)
+        return found
+
+    found = asyncio.run(counts_after_visits())
+    house.searches.close()
+    assert [counts["Player"] for counts in found] == [1] * 5, "the network of the last game"
+    evaluators = {"OpenVinoEvaluator", "TorchEvaluator", "UpdatableEvaluator"}
+    for counts in found:
+        assert sum(counts[kind] for kind in evaluators) == 1, counts
+        assert not set(counts) - evaluators - {"Player", "CompiledModel", "InferRequest"}, counts
+        assert counts["CompiledModel"] <= 5 and counts["InferRequest"] <= 10, counts
