@@ -5,6 +5,8 @@ Both first bring `.venv` up to date, which takes Python 3.11 and a Rust toolchai
 rebuilds the crate alone. Start reading at `main`.
 """
 
+from __future__ import annotations
+
 import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036 (whatever older Python reads this far gets a sentence, not a traceback)
@@ -20,12 +22,16 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tarfile
 import tempfile
+import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, NoReturn
 
 DEMO = (
     "zerosum train connect4 --run runs/demo --minutes 5",
@@ -86,28 +92,24 @@ def demo() -> None:
 def check() -> None:
     """Run the quick checks, and the tests of the rooms that differ from the last commit."""
     setup()
-    rooms = changed_tests()
-    steps = static_checks() | {"Rust tests": ["cargo", "test", "--locked", "--workspace"]}
-    carry_out(steps | {"Python tests": [str(PYTHON), "-m", "pytest", "--numprocesses=auto", "--quiet", *rooms]})
+    tests = {"Python tests": [str(PYTHON), "-m", "pytest", "--numprocesses=auto", "--quiet", *changed_tests()]}
+    carry_out(formats(), rust_checks(), python_types() | tests)
 
 
 def test() -> None:
     """Run every check, stopping at the first that fails."""
     setup()
     python = [str(PYTHON), "-m"]
-    carry_out(
-        static_checks()
-        | {
-            "Rust tests": ["cargo", "test", "--locked", "--workspace"],
-            "Rust module's types": [*python, "mypy.stubtest", "--mypy-config-file", "pyproject.toml", "zerosum._core"],
-            # A file's tests run in one process, because they share what they train; conftest.py orders the files.
-            # One process more than cores: some tests wait for programs, clusters or a browser.
-            "Python tests": [
-                *(*python, "pytest", f"--numprocesses={min(num_cores() + 1, 8)}"),
-                *("--dist=loadfile", "--no-loadscope-reorder"),
-            ],
-        }
-    )
+    tests = {
+        "Rust module's types": [*python, "mypy.stubtest", "--mypy-config-file", "tools/stubtest.ini", "zerosum._core"],
+        # A file's tests run in one process, because they share what they train; conftest.py orders the files.
+        # One process more than cores: some tests wait for programs, clusters or a browser.
+        "Python tests": [
+            *(*python, "pytest", f"--numprocesses={min(num_cores() + 1, 8)}"),
+            *("--dist=loadfile", "--no-loadscope-reorder"),
+        ],
+    }
+    carry_out(formats(), rust_checks(), python_types() | tests)
 
 
 def num_cores() -> int:
@@ -115,24 +117,40 @@ def num_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def static_checks() -> dict[str, list[str]]:
-    """The checks that run nothing of the package, by name."""
-    for tool, component in (("fmt", "rustfmt"), ("clippy", "clippy")):
-        if not succeeds(["cargo", tool, "--version"]):
-            sys.exit(f"{component} is missing: add it with 'rustup component add {component}' or your package manager.")
+def formats() -> dict[str, list[str]]:
+    """The checks of a second or two, by name."""
+    need_component("rustfmt", "fmt")
     python = [str(PYTHON), "-m"]
     return {
         "Rust format": ["cargo", "fmt", "--all", "--check"],
-        "Rust lints": ["cargo", "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"],
         "Python format": [*python, "ruff", "format", "--check"],
         "Python lints": [*python, "ruff", "check"],
-        "Python types": [*python, "mypy"],
         "JavaScript format": [
             str(BIN / "clang-format"),
             *("--dry-run", "--Werror"),
             *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "python/zerosum/web/static").glob("*.js")),
         ],
     }
+
+
+def rust_checks() -> dict[str, list[str]]:
+    """Lints and tests of the crates, by name."""
+    need_component("clippy", "clippy")
+    return {
+        "Rust lints": ["cargo", "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"],
+        "Rust tests": ["cargo", "test", "--locked", "--workspace"],
+    }
+
+
+def need_component(component: str, tool: str) -> None:
+    """Stop if a tool of Rust is missing."""
+    if not succeeds(["cargo", tool, "--version"]):
+        sys.exit(f"{component} is missing: add it with 'rustup component add {component}' or your package manager.")
+
+
+def python_types() -> dict[str, list[str]]:
+    """The types of the package, by name."""
+    return {"Python types": [str(PYTHON), "-m", "mypy"]}
 
 
 def changed_tests() -> list[str]:
@@ -146,16 +164,91 @@ def changed_tests() -> list[str]:
     return [f"tests/{room}" for room in sorted(rooms) if (ROOT / "tests" / room).is_dir()] or ["tests/test_layers.py"]
 
 
-def carry_out(steps: dict[str, list[str]]) -> None:
-    """Run commands, stopping at the first that fails."""
-    for passed, (name, command) in enumerate(steps.items()):
-        words = " ".join(Path(word).name for word in command)
-        say(f"[{passed + 1}/{len(steps)}] {name}: {words}")
+def carry_out(first: dict[str, list[str]], *lanes: dict[str, list[str]]) -> None:
+    """Run the first commands one by one and then the lanes side by side, stopping at the first command that fails.
+
+    Compilers and mypy leave cores idle that another lane uses. The last lane is seen as it runs; what the others print
+    is told when a command of theirs ends.
+    """
+    total, passed = len(first) + sum(map(len, lanes)), 0
+    for name, command in first.items():
+        announce(name, command, f"{passed + 1}/{total}")
         if status := run(command):
-            end = f"signal {-status}" if status < 0 else f"exit code {status}"
-            print(f"\n{name} failed ({end}).\nsteps: {passed} passed, 1 failed")
-            sys.exit(1)
-    print(f"\nsteps: {len(steps)} passed, 0 failed")
+            give_up(name, status, passed)
+        passed += 1
+    waiting = [list(lane.items()) for lane in lanes]
+    running: dict[int, Step] = {}
+    try:
+        while running or any(waiting):
+            for lane in [lane for lane, steps in enumerate(waiting) if steps and lane not in running]:
+                running[lane] = Step.begin(*waiting[lane].pop(0), is_shown=lane == len(lanes) - 1)
+            time.sleep(0.05)
+            for lane, step in [(lane, step) for lane, step in running.items() if step.process.poll() is not None]:
+                del running[lane]
+                step.tell(f"{passed + 1}/{total}")
+                if status := step.process.returncode:
+                    give_up(step.name, status, passed)
+                passed += 1
+    except KeyboardInterrupt:
+        for step in running.values():  # Ctrl-C is theirs to obey, too
+            step.process.wait()
+        sys.exit(130)
+    finally:
+        for step in running.values():
+            step.stop()
+    print(f"\nsteps: {passed} passed, 0 failed")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command that runs."""
+
+    name: str
+    command: list[str]
+    process: subprocess.Popen[bytes]
+    output: IO[bytes] | None
+    """What it prints, to be told at its end; None if it is seen as it comes."""
+
+    @classmethod
+    def begin(cls, name: str, command: list[str], *, is_shown: bool) -> Step:
+        """Start a command."""
+        if is_shown:
+            announce(name, command, "begins")
+        output = None if is_shown else tempfile.TemporaryFile()  # noqa: SIM115 (`tell` closes it)
+        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT if output else None)
+        return cls(name, command, process, output)
+
+    def tell(self, place: str) -> None:
+        """Say that the command is over, and what it printed unseen."""
+        announce(self.name, self.command, place)
+        if self.output is not None:
+            self.output.seek(0)
+            print(self.output.read().decode(errors="replace"), flush=True)
+            self.output.close()
+
+    def stop(self) -> None:
+        """End the command as Ctrl-C would: pytest ends its processes and what its tests have started."""
+        if os.name == "nt":
+            self.process.terminate()
+        else:
+            self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def announce(name: str, command: Sequence[str], place: str) -> None:
+    """Say which command this is."""
+    say(f"[{place}] {name}: {' '.join(Path(word).name for word in command)}")
+
+
+def give_up(name: str, status: int, passed: int) -> NoReturn:
+    """Say which command failed, and stop."""
+    end = f"signal {-status}" if status < 0 else f"exit code {status}"
+    print(f"\n{name} failed ({end}).\nsteps: {passed} passed, 1 failed")
+    sys.exit(1)
 
 
 def setup() -> None:
@@ -368,6 +461,8 @@ def activate() -> None:
     os.environ["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
     for name in ("CONDA_PREFIX", "PYTHONHOME"):  # each would name a second environment
         os.environ.pop(name, None)
+    # Without bytecode on disk every process that the tests start compiles the whole package again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def say(text: str) -> None:

@@ -1,6 +1,7 @@
 """Imports follow the order of `docs/architecture.md`, and a start loads only the modules that it needs."""
 
 import ast
+import functools
 import json
 import re
 import subprocess
@@ -76,8 +77,10 @@ FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.parent != PACKAG
 ROOMS = {room_of(path) for path in FILES}
 
 
-def imports_of(path: Path) -> Iterator[str]:
+@functools.cache
+def imports_of(path: Path) -> tuple[str, ...]:
     """The rooms that a file imports, anywhere in it; "" is the package itself."""
+    found = list[str]()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -92,7 +95,8 @@ def imports_of(path: Path) -> Iterator[str]:
         for root, _, rest in (name.partition(".") for name in names):
             if root == "zerosum":
                 room = rest.partition(".")[0]
-                yield room if room in ROOMS or room == "_core" else ""
+                found.append(room if room in ROOMS or room == "_core" else "")
+    return tuple(found)
 
 
 def test_every_room_has_a_place() -> None:
