@@ -180,8 +180,21 @@ def test_three_points_in_a_row_live_or_die_by_the_middle_one(mover: str) -> None
     game = rules("go9")
     state = game.parse_position(f"{EYE_SPACE} {mover}")
     hole = Hole(game, frozenset({*range(63, 67), *range(72, 76)}))
-    assert (hole.result(state), hole.after(state, 81)) == (1, -1)
-    assert [game.action_text(state, action) for action in hole.right_moves(state)] == ["B1"]
+    assert hole.wins(state, game.player(state)) and not hole.wins_by(state, 81)
+    assert [game.action_text(state, action) for action in hole.winning_moves(state)] == ["B1"]
+
+
+@pytest.mark.parametrize("name", ["two eyes", "seki"])
+def test_proofs_agree_with_a_search_of_all_lines(name: str) -> None:
+    from exam_twins import PlainSearch
+
+    game = rules("go9")
+    twin = PlainSearch(game)
+    for task in part("go9", name).make_tasks(game, 2, 5):
+        assert isinstance(task.judge, RightMoves)
+        state = start_state(game, task.start)
+        moves = [action for action in game.legal_actions(state) if action not in twin.eyes(state)]
+        assert task.judge.actions.intersection(moves) == {action for action in moves if twin.wins_by(state, action)}
 
 
 def test_a_board_with_too_many_lines_is_given_up() -> None:
@@ -189,15 +202,61 @@ def test_a_board_with_too_many_lines_is_given_up() -> None:
 
     game = rules("go9")
     with pytest.raises(TooLargeError):
-        Hole(game, frozenset(range(81)), 50).result(game.initial_state())
+        Hole(game, frozenset(range(81)), 50).wins(game.initial_state(), 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "player", "points"),
+    [
+        ("1X1X5/XXXX5/9/9/9/9/9/9/9 X", 0, 8),  # two eyes
+        ("1X1XO4/XXXX5/9/9/9/9/9/9/O8 X", 1, 0),  # no eye
+        ("1X7/XX7/9/9/9/9/9/9/9 X", 0, 0),  # one eye
+        ("1XO1XX3/XXXXXX3/9/9/9/9/9/9/9 X", 0, 12),  # a stone in a second eye lives as little as it has room
+        ("1X4X2/XXXXXXX2/9/9/9/9/9/9/9 X", 0, 14),  # a long eye, beside each of whose points the chain is
+        ("1X3X3/XX3X3/XXXXXX3/9/9/9/9/9/9 X", 0, 0),  # a region that has a point away from the chain is no eye
+    ],
+)
+def test_points_that_are_certain(text: str, player: int, points: int) -> None:
+    from zerosum.run.exam.go_life import certain_points, stones
+
+    sides = stones(text)
+    assert certain_points(sides[player], sides[1 - player]).bit_count() == points
 
 
 def test_a_ladder_works_until_a_stone_stands_in_its_way() -> None:
-    from zerosum.run.exam.go_ladders import ladder_moves
+    from zerosum.run.exam.go_reader import Ladder, Stones
 
-    chain = {30: 0, 31: 0, 21: 1, 22: 1, 29: 1, 39: 1, 23: 1}  # liberties at 32 and 40
-    assert ladder_moves(chain, 1, captures=True) == {32, 40}
-    assert not ladder_moves(chain | {60: 0}, 1, captures=True)
+    # White's chain at d6 and e6 has the liberties f6 and e5.
+    chain = Stones.of("9/9/3OOX3/2OXX4/3O5/9/9/9/9 O", 0)
+    assert Ladder(30).liberties(chain) == [32, 40]
+    assert Ladder(30).captures(chain) == [32]
+    assert not Ladder(30).captures(replace(chain, own=chain.own | 1 << 60))
+
+
+def test_ladders_hang_on_a_chain_that_reading_and_exact_play_tell_apart() -> None:
+    """The parts' four kinds: what is right is few, and two readers that share no code agree on the ladder."""
+    from exam_twins import captures_by_ladder
+    from zerosum.run.exam.go_ladders import Reads
+    from zerosum.run.exam.go_reader import Ladder, Stones
+
+    game = rules("go9")
+    for task, kind in zip(
+        part("go9", "ladders").make_tasks(game, 4, 1), ("capture", "run", "save", "chase"), strict=True
+    ):
+        state, judge = start_state(game, task.start), task.judge
+        assert isinstance(judge, Reads)
+        right, owner = judge.right_moves(game, state), judge.owner
+        assert 0 < len(right) <= 5 and 81 not in right
+        board = Stones.of(task.start, owner)
+        ladder = set(Ladder(judge.target).captures(board))
+        assert ladder == captures_by_ladder(task.start, judge.target, owner)
+        assert (game.player(state) == owner) is (kind in ("run", "save"))
+        if kind == "capture":
+            assert ladder <= right
+        if kind == "chase":
+            assert not ladder and right.isdisjoint(Ladder(judge.target).liberties(board))
+        if kind == "save":
+            assert ladder
 
 
 def test_limits_of_players() -> None:

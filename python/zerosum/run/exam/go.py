@@ -50,9 +50,9 @@ def board_part(
 def decisive_moves(game: Rules, state: State, hole: Hole) -> RightMoves | None:
     """The winning moves, if a pass does not win."""
     passing = game.spec.num_actions - 1
-    if hole.after(state, passing) > 0 or hole.result(state) <= 0:
+    if hole.wins_by(state, passing) or not hole.wins(state, game.player(state)):
         return None
-    right = hole.right_moves(state)
+    right = hole.winning_moves(state)
     return RightMoves(right) if _are_few(game, state, hole, right) else None
 
 
@@ -60,23 +60,23 @@ def left_alone(game: Rules, state: State, hole: Hole) -> RightMoves | None:
     """The winning moves, if a pass is one of them and no move in the hole is."""
     passing, score = game.spec.num_actions - 1, game.score(state)
     assert score is not None
-    if (score if game.player(state) == 0 else -score) <= 0 or hole.after(state, passing) <= 0:
+    if (score if game.player(state) == 0 else -score) <= 0 or not hole.wins_by(state, passing):
         return None
-    if any(hole.after(state, action) > 0 for action in game.legal_actions(state) if action in hole.points):
+    if any(hole.wins_by(state, action) for action in hole.moves(state) if action != passing):
         return None
-    return RightMoves(hole.right_moves(state))
+    return RightMoves(hole.winning_moves(state))
 
 
 def won_by_a_point(game: Rules, state: State, hole: Hole) -> KeepsWin | None:
     """A judge of the whole ending, if it is won by the least margin and not by everything."""
-    if hole.result(state) <= 0:
+    player = game.player(state)
+    if not hole.wins(state, player):
         return None
-    sign = 1 if game.player(state) == 0 else -1
+    sign = 1 if player == 0 else -1
     other = with_options(game, komi=f"{_komi(game) + sign * STEP:g}")
-    if Hole(other, hole.points).result(state) > 0:
+    if Hole(other, hole.points).wins(state, player):
         return None
-    moves = [action for action in game.legal_actions(state) if action in hole.points]
-    right = frozenset(action for action in moves if hole.after(state, action) > 0)
+    right = frozenset(action for action in hole.moves(state) if hole.wins_by(state, action))
     return KeepsWin(hole.points) if _are_few(game, state, hole, right) else None
 
 
@@ -88,8 +88,8 @@ def _komi(game: Rules) -> float:
 
 
 def _are_few(game: Rules, state: State, hole: Hole, right: frozenset[int]) -> bool:
-    moves = {action for action in game.legal_actions(state) if action in hole.points} | {game.spec.num_actions - 1}
-    return len(right & moves) <= MOST_RIGHT * len(moves)
+    moves = hole.moves(state)
+    return len(right.intersection(moves)) <= MOST_RIGHT * len(moves)
 
 
 PARTS = (

@@ -9,9 +9,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from zerosum.games import Rules, State
 from zerosum.notation.go_status import beside, parts
@@ -20,6 +21,14 @@ from zerosum.notation.go_words import text_of, vertex_of
 SIZE = 9
 MOST_POINTS = 10
 """Largest hole of a group or a seki: all its lines can be searched."""
+MOST_LADDER_POINTS = 24
+"""Largest room of a ladder."""
+LADDER_MARGIN = 5
+"""White's frame and its chain have fewer points more than those with which Black cannot win."""
+LADDERS_A_FRAME = 8
+"""Times that stones are drawn into a frame."""
+STRAY_STONES = 0.1
+"""Share of the other points around a ladder that have a stone."""
 EYES = 3
 """Eyes of each frame; two keep it alive, and one may be filled."""
 BLACK, WHITE, EMPTY = 0, 1, -1
@@ -48,18 +57,42 @@ class Board:
 
     def turned(self, generator: random.Random) -> Board:
         """The board with a random symmetry, and with exchanged colours in half of the cases."""
-        swaps, flips, mirrors, inverts = (generator.random() < 0.5 for _ in range(4))
+        return Turn.drawn(generator).board(self)
 
-        def place(point: int) -> int:
-            row, column = divmod(point, SIZE)
-            row, column = (column, row) if swaps else (row, column)
-            return SIZE * (SIZE - 1 - row if flips else row) + (SIZE - 1 - column if mirrors else column)
 
-        cells = [EMPTY] * len(self.cells)
-        for point, cell in enumerate(self.cells):
-            cells[place(point)] = 1 - cell if inverts and cell != EMPTY else cell
-        num_white = len(cells) - len(self.hole) - self.num_black
-        return Board(tuple(cells), frozenset(map(place, self.hole)), num_white if inverts else self.num_black)
+@dataclass(frozen=True)
+class Turn:
+    """One of the eight symmetries of the board, perhaps with exchanged colours."""
+
+    swaps: bool
+    """Rows become columns, before the others."""
+    flips: bool
+    """The first row becomes the last."""
+    mirrors: bool
+    """The first column becomes the last."""
+    inverts: bool
+    """Black's stones become White's."""
+
+    @classmethod
+    def drawn(cls, generator: random.Random) -> Turn:
+        """Any of the sixteen."""
+        return cls(*(generator.random() < 0.5 for _ in range(4)))
+
+    def place(self, point: int) -> int:
+        """Where a point comes to."""
+        row, column = divmod(point, SIZE)
+        row, column = (column, row) if self.swaps else (row, column)
+        return SIZE * (SIZE - 1 - row if self.flips else row) + (SIZE - 1 - column if self.mirrors else column)
+
+    def board(self, board: Board) -> Board:
+        """The turned board."""
+        cells = [EMPTY] * len(board.cells)
+        for point, cell in enumerate(board.cells):
+            cells[self.place(point)] = 1 - cell if self.inverts and cell != EMPTY else cell
+        num_white = len(cells) - len(board.hole) - board.num_black
+        return Board(
+            tuple(cells), frozenset(map(self.place, board.hole)), num_white if self.inverts else board.num_black
+        )
 
 
 def random_border(generator: random.Random, *, rows: int = SIZE) -> list[int]:
@@ -167,6 +200,71 @@ def open_border(generator: random.Random) -> Board | None:
         elif drawn < 0.6:
             cells[point] = 1 - cells[point]
     return with_eyes(cells, frozenset(hole), generator)
+
+
+@dataclass(frozen=True)
+class LadderBoard:
+    """A board with a long chain of one side in its hole that has two liberties, inside the other side's frame."""
+
+    board: Board
+    """Its hole holds the points of the chain, too."""
+    target: int
+    """A point of the chain."""
+    owner: int
+    """The player whose chain it is."""
+
+
+def ladder_boards(generator: random.Random, enough: tuple[int, int]) -> list[LadderBoard]:
+    """A chain that comes straight out of the other side's frame into a hole, with different stones and liberties there.
+
+    Args:
+        generator: Draws the board.
+        enough: Points with which Black and White do not lose. The chain and its own side's frame have as many or a few
+            more, so that the game hangs on the chain.
+
+    Returns:
+        Boards of one frame; none if the chain has no place.
+    """
+    turn = Turn.drawn(generator)
+    owner = BLACK if turn.inverts else WHITE
+    return [
+        LadderBoard(turn.board(board), turn.place(target), owner)
+        for board, target in _white_ladders(generator, enough[owner])
+    ]
+
+
+def _white_ladders(generator: random.Random, enough: int) -> Iterator[tuple[Board, int]]:
+    """Boards with a chain of White's that comes out of Black's side, each with a point of the chain."""
+    height, width = generator.randint(3, 6), generator.randint(3, 5)
+    if not 12 <= height * width <= MOST_LADDER_POINTS:
+        return
+    top, left = generator.randint(0, SIZE - height), generator.randint(4, SIZE - width)
+    row, length = generator.randint(max(top, 1), min(top + height, SIZE - 1) - 1), generator.randint(3, left - 1)
+    room = {SIZE * (top + across) + left + along for across in range(height) for along in range(width)}
+    tail, head = {SIZE * row + column for column in range(left - length, left)}, {SIZE * row + left}
+    border = random_border(generator)
+    for beside_tail in range(row - 1, row + 2):
+        border[beside_tail] = max(border[beside_tail], left)
+    cells = two_sides(border)
+    num_white = sum(cell == WHITE and point not in room | tail for point, cell in enumerate(cells))
+    if not 0 <= num_white + len(tail) + 1 - enough < LADDER_MARGIN:
+        return
+    for _ in range(generator.randint(0, 2)):
+        head.add(generator.choice(sorted(beside(SIZE, head) & room)))
+    near = beside(SIZE, tail | head)
+    if any(cells[point] == WHITE for point in near - room):
+        return
+    framed = with_eyes(cells, frozenset(room | tail), generator)
+    if framed is None:
+        return
+    for _ in range(LADDERS_A_FRAME):
+        inner = dict.fromkeys(tail | head, WHITE)
+        for point in sorted(room - head):
+            inner[point] = generator.randrange(2) if generator.random() < STRAY_STONES else EMPTY
+        for liberties in itertools.combinations(sorted(near & room), 2):
+            inner |= {point: EMPTY if point in liberties else BLACK for point in near & room}
+            changed = (inner.get(point, cell) for point, cell in enumerate(framed.cells))
+            yield replace(framed, cells=tuple(changed)), min(tail)
 
 
 def _around(point: int) -> Iterator[int]:

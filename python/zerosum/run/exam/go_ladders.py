@@ -1,187 +1,171 @@
-"""Ladders of Go: a chain that the mover captures by ataris, or saves from them, as reading shows.
+"""Ladders of Go on which a game hangs: a long chain that ataris capture, or not because a stone is in the way.
 
-Reading follows the ladder alone: the attacker gives atari, the chain in atari flees or takes a stone that gives atari.
-A chain with three liberties has escaped. Superko is left out.
+    X X X X . . . O O      White's chain comes out of Black's side into a hole. Frames with eyes fill the rest of
+    X O O O O X . O O      the board, so that Black cannot win if the chain lives (its side then has enough points
+    X X X X . . . O O      for certain), and random games say that Black leads if it is captured.
+
+Reading finds the ladders (`go_reader.py`). What is right is not left to it, but to an exact search of all moves in the
+hole (`go_solver.Fate`).
 """
 
 from __future__ import annotations
 
+import math
 import random
+from dataclasses import dataclass, replace
 
+from zerosum.base.errors import GameError
 from zerosum.games import Rules, State
-from zerosum.notation.go_status import beside
-from zerosum.notation.go_words import point_of, stones_of
-from zerosum.run.exam.task import Part, RightMoves, Task
+from zerosum.run.exam.go_boards import SIZE, LadderBoard, ladder_boards
+from zerosum.run.exam.go_life import beside, whole_chain
+from zerosum.run.exam.go_reader import LEAST_ATARIS, Ladder, Stones, TooLongError, bits
+from zerosum.run.exam.go_solver import NO_LIMIT, Fate, TooLargeError
+from zerosum.run.exam.task import Judge, Part, Step, Task
 
-SIZE = 9
-PLIES = (12, 30)
-"""Least and largest number of random moves before a ladder is looked for."""
-LEAST_ATARIS = 3
-"""Ataris of a ladder that is asked about; a shorter one is a plain capture."""
-LEAST_STONES = 2
-"""Stones of a chain that is asked about."""
+MOST_RIGHT = 5
+"""Most right moves."""
+LEAST_LEAD = 3.0
+"""Points by which the attacker leads in random games after the capture of the chain."""
 NUM_GAMES = 100
-"""Random games that tell the score after a ladder."""
-
-MOST_MOVES = 200
-"""Moves that are read for one chain; a chain that takes more, as in kos, is not asked about."""
-
-Stones = dict[int, int]
-"""The player, 0 or 1, of each stone by its point."""
+"""Number of these games."""
+KINDS = ("capture", "run", "save", "do not chase")
+"""What is right, in turns: to give atari, to flee from it, to save the chain from a ladder that works before it begins,
+and to capture it otherwise than by an atari."""
 
 
 def ladders() -> Part:
-    """The part of ladders: the mover captures by one, or escapes from one, and the game hangs on it."""
-    question = "Capture a chain by a ladder that works, or save a chain from one that does not."
+    """The part of ladders: the mover must see whether one works, and the game hangs on it."""
+    question = "Capture or save a chain on which the game hangs, in a ladder that works or does not."
     return Part("ladders", question, 0.95, 100, ladder_tasks)
 
 
 def ladder_tasks(game: Rules, number: int, seed: int) -> list[Task]:
-    """Positions of random games with a ladder, one of a game, in half of them for the side that captures.
-
-    Random games must show that the mover is ahead if the ladder succeeds and behind if the other side moves first.
-    """
-    generator, found = random.Random(f"{seed} ladders"), list[Task]()
+    """Positions of all `KINDS` in equal numbers, one of each drawn board."""
+    generator, found, score = random.Random(f"{seed} ladders"), dict[str, Task](), game.score(game.initial_state())
+    assert score is not None, "a position of Go has a score"
+    # A side's lead is twice its points less those of the board, and komi.
+    enough = math.ceil((SIZE * SIZE - score) / 2), math.ceil((SIZE * SIZE + score) / 2)
     while len(found) < number:
-        num_plies, key = generator.randint(*PLIES), generator.getrandbits(32)
-        state, _ = game.draw_opening(game.initial_state(), num_plies, key, 0)
-        text = game.position_text(state) or ""
-        right = ladder_moves(_stones(text), game.player(state), captures=len(found) % 2 == 0)
-        right &= frozenset(game.legal_actions(state))
-        if right and _hangs_on(game, state, min(right), key):
-            found.append(Task(text, RightMoves(right)))
-    return found
+        for drawn in ladder_boards(generator, enough):
+            try:
+                task = _task(game, drawn, KINDS[len(found) % len(KINDS)], generator)
+            except (GameError, TooLongError, TooLargeError):
+                continue  # a chain without a liberty; lines that are too many to be read
+            if task is not None:
+                found[task.start] = task
+                break
+    return list(found.values())
 
 
-def _stones(text: str) -> Stones:
-    return {point_of(SIZE, vertex): player for vertex, player in stones_of(text)}
+def _task(game: Rules, drawn: LadderBoard, kind: str, generator: random.Random) -> Task | None:
+    """The task of a kind on a board; None if the board has no such ladder, or the game does not hang on it.
 
-
-def _hangs_on(game: Rules, state: State, action: int, seed: int) -> bool:
-    """Whether random games say that the mover wins after its move, and loses after a pass."""
-    sign, komi = 1 if game.player(state) == 0 else -1, game.score(game.initial_state()) or 0.0
-
-    def lead(move: int) -> float:
-        owners = game.ownership(game.play(state, move), NUM_GAMES, seed)
-        assert owners is not None, "points of Go have owners"
-        return sign * (float(owners.sum()) + komi)
-
-    return lead(action) > 0 > lead(game.spec.num_actions - 1)
-
-
-def ladder_moves(stones: Stones, mover: int, *, captures: bool) -> frozenset[int]:
-    """The moves that capture a chain of the other side by a ladder, or that save a chain of the mover from one.
-
-    Empty without such a chain, if there are several, or if reading takes too many moves.
+    Raises:
+        GameError, TooLongError, TooLargeError: the board is not to be asked about.
     """
-    found = list[frozenset[int]]()
-    for chain in _chains(stones, 1 - mover if captures else mover):
-        if len(chain) < LEAST_STONES or len(_liberties(stones, chain)) != (2 if captures else 1):
-            continue
-        ladder = _Ladder(min(chain), 1 - mover if captures else mover)
-        try:
-            moves = ladder.captures(stones) if captures else ladder.escapes(stones)
-        except TooLongError:
-            return frozenset()
-        found += [moves] if moves else []
-    return found[0] if len(found) == 1 else frozenset()
+    attacker, ladder = 1 - drawn.owner, Ladder(drawn.target)
+    state = drawn.board.state(game, attacker)
+    board = _stones(game, state, drawn.owner)
+    working = ladder.captures(board)
+    if not working or any(ladder.num_ataris(board, atari) < LEAST_ATARIS for atari in working):
+        return None
+    if _lead_after(game, drawn, state) < LEAST_LEAD:
+        return None
+    if kind in ("run", "do not chase"):
+        blocked = _blocked(drawn, ladder, board, generator)
+        if blocked is None:
+            return None
+        state = blocked.board.state(game, attacker)
+    if kind == "run":
+        state = game.play(state, working[0])
+    elif kind == "save":
+        state = drawn.board.state(game, drawn.owner)
+    judge = Reads(drawn.board.hole, drawn.target, drawn.owner)
+    right = judge.right_moves(game, state)
+    if not 0 < len(right) <= MOST_RIGHT:
+        return None
+    if kind in ("capture", "do not chase") and right.isdisjoint(ladder.liberties(board)) is (kind == "capture"):
+        return None
+    return Task(game.position_text(state) or "", judge)
 
 
-class TooLongError(Exception):
-    """Reading takes more moves than allowed."""
+def _lead_after(game: Rules, drawn: LadderBoard, state: State) -> float:
+    """The attacker's lead in random games after the capture by a ladder; -inf if it does not capture."""
+    attacker = 1 - drawn.owner
+    while (board := _stones(game, state, drawn.owner)).own >> drawn.target & 1:
+        ladder = Ladder(drawn.target)
+        if game.player(state) == drawn.owner:
+            moves = ladder.flights(board)
+        elif len(moves := ladder.liberties(board)) > 1:
+            moves = ladder.captures(board)
+        legal = sorted(set(moves).intersection(game.legal_actions(state)))
+        if not legal and game.player(state) == attacker:
+            return -math.inf
+        state = game.play(state, legal[0] if legal else game.spec.num_actions - 1)
+    owners, komi = game.ownership(state, NUM_GAMES, 0), game.score(game.initial_state())
+    assert owners is not None and komi is not None, "points of Go have owners"
+    return (1 if attacker == 0 else -1) * (float(owners.sum()) + komi)
 
 
-class _Ladder:
-    """The reading of one chain."""
-
-    def __init__(self, target: int, player: int) -> None:
-        """`target` is a point of the chain, `player` its owner."""
-        self._target, self._player, self._left = target, player, MOST_MOVES
-
-    def captures(self, stones: Stones) -> frozenset[int]:
-        """The ataris after which the chain cannot escape, if the ladder is a long one."""
-        moves = frozenset(point for point in self._liberties(stones) if self._is_captured_after(stones, point))
-        is_long = moves and self._num_ataris(stones, min(moves), LEAST_ATARIS) >= LEAST_ATARIS
-        return moves if is_long else frozenset()
-
-    def escapes(self, stones: Stones) -> frozenset[int]:
-        """The moves that save the chain in atari, if it has two liberties after each, so that ataris follow."""
-        moves = frozenset(point for point in self._flights(stones) if self._escapes_by(stones, point))
-        after = [self._after(stones, point, self._player) for point in moves]
-        is_chased = all(fled is not None and len(self._liberties(fled)) == 2 for fled in after)
-        return moves if is_chased else frozenset()
-
-    def _is_captured_after(self, stones: Stones, point: int) -> bool:
-        """Whether the atari at a point leads to the capture of the chain."""
-        after = self._after(stones, point, 1 - self._player)
-        if after is None or len(self._liberties(after)) != 1:
-            return False
-        return not any(self._escapes_by(after, flight) for flight in self._flights(after))
-
-    def _escapes_by(self, stones: Stones, point: int) -> bool:
-        """Whether the chain in atari is safe after its side's move at a point."""
-        after = self._after(stones, point, self._player)
-        if after is None:
-            return False
-        liberties = self._liberties(after)
-        if len(liberties) != 2:
-            return len(liberties) > 2
-        return not any(self._is_captured_after(after, atari) for atari in liberties)
-
-    def _num_ataris(self, stones: Stones, point: int, most: int) -> int:
-        """Ataris of a ladder that works, with the longest flight; counted as far as `most`."""
-        after = self._after(stones, point, 1 - self._player)
-        if most == 1 or after is None:
-            return 1
-        longest = 0
-        for flight in self._flights(after):
-            fled = self._after(after, flight, self._player)
-            if fled is not None and len(liberties := self._liberties(fled)) == 2:
-                working = [atari for atari in liberties if self._is_captured_after(fled, atari)]
-                longest = max(longest, self._num_ataris(fled, working[0], most - 1)) if working else longest
-        return 1 + longest
-
-    def _liberties(self, stones: Stones) -> list[int]:
-        return sorted(_liberties(stones, _chain(stones, self._target)))
-
-    def _flights(self, stones: Stones) -> list[int]:
-        """Moves of the chain in atari: its liberty, and the liberties of chains beside it that can be taken."""
-        found = set(self._liberties(stones))
-        for neighbour in beside(SIZE, _chain(stones, self._target)):
-            if stones.get(neighbour) == 1 - self._player:
-                liberties = _liberties(stones, _chain(stones, neighbour))
-                found |= liberties if len(liberties) == 1 else set()
-        return sorted(found)
-
-    def _after(self, stones: Stones, point: int, player: int) -> Stones | None:
-        """The stones after a move; None if it is suicide. Raises TooLongError."""
-        self._left -= 1
-        if self._left < 0:
-            raise TooLongError
-        after = stones | {point: player}
-        for neighbour in beside(SIZE, {point}):
-            if after.get(neighbour) == 1 - player:
-                chain = _chain(after, neighbour)
-                if not _liberties(after, chain):
-                    after = {other: owner for other, owner in after.items() if other not in chain}
-        return after if _liberties(after, _chain(after, point)) else None
+def _blocked(drawn: LadderBoard, ladder: Ladder, board: Stones, generator: random.Random) -> LadderBoard | None:
+    """The board with one more stone of the chain's side, away from the chain, that makes the ladder fail."""
+    near = beside(whole_chain(board.own, drawn.target))
+    near |= beside(near)
+    points = [point for point in bits(board.empty & ~near) if point in drawn.board.hole]
+    generator.shuffle(points)
+    for point in points:
+        if not ladder.captures(replace(board, own=board.own | 1 << point)):
+            cells = list(drawn.board.cells)
+            cells[point] = drawn.owner
+            return replace(drawn, board=replace(drawn.board, cells=tuple(cells)))
+    return None
 
 
-def _chains(stones: Stones, player: int) -> list[frozenset[int]]:
-    left, found = {point for point, owner in stones.items() if owner == player}, list[frozenset[int]]()
-    while left:
-        chain = _chain(stones, min(left))
-        found.append(chain)
-        left -= chain
-    return found
+@dataclass(frozen=True)
+class Reads(Judge):
+    """The player must capture the chain, or save it, while the other side goes on with the ladder to its end."""
+
+    points: frozenset[int]
+    """The points of the hole."""
+    target: int
+    """A point of the chain."""
+    owner: int
+    """The player whose chain it is."""
+
+    def right_moves(self, game: Rules, state: State) -> frozenset[int]:
+        """All moves after which the chain is captured, or safe, by exact play. Raises TooLargeError."""
+        fate = Fate(game, self.points, self.target, self.owner)
+        return frozenset(action for action in game.legal_actions(state) if fate.is_kept_by(state, action))
+
+    def judge(self, game: Rules, state: State, action: int, *, num_moves: int) -> Step:
+        """As `Judge.judge`; the reply is the move of the ladder that leaves the fewest right answers."""
+        fate = Fate(game, self.points, self.target, self.owner, NO_LIMIT)
+        if not fate.is_kept_by(state, action):
+            result = "can be captured" if game.player(state) == self.owner else "gets away"
+            return Step.wrong(f"{game.action_text(state, action)}, after which the chain {result}")
+        after = game.play(state, action)
+        replies = self._replies(game, after)
+        if not replies:
+            return Step.right()
+
+        def num_answers(reply: int) -> int:
+            answered = game.play(after, reply)
+            return sum(fate.is_kept_by(answered, answer) for answer in fate.moves(answered))
+
+        return Step(reply=min(replies, key=num_answers))
+
+    def _replies(self, game: Rules, state: State) -> list[int]:
+        """Flights of a chain in atari, or ataris on one with two liberties; none once the ladder is over."""
+        ladder, board = Ladder(self.target), _stones(game, state, self.owner)
+        if not board.own >> self.target & 1:
+            return []
+        liberties = ladder.liberties(board)
+        if game.player(state) == self.owner:
+            found = ladder.flights(board) if len(liberties) == 1 else []
+        else:
+            found = liberties if len(liberties) == 2 else []
+        return sorted(set(found).intersection(game.legal_actions(state)))
 
 
-def _chain(stones: Stones, point: int) -> frozenset[int]:
-    chain = {point}
-    while more := {other for other in beside(SIZE, chain) if stones.get(other) == stones[point]}:
-        chain |= more
-    return frozenset(chain)
-
-
-def _liberties(stones: Stones, chain: frozenset[int]) -> set[int]:
-    return beside(SIZE, chain) - stones.keys()
+def _stones(game: Rules, state: State, owner: int) -> Stones:
+    return Stones.of(game.position_text(state) or "", owner)
