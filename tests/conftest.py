@@ -27,6 +27,7 @@ settings.load_profile("zerosum")
 
 
 LONGEST = (
+    "cluster/test_kill_cluster.py",
     "cluster/test_cluster_training.py",
     "run/test_run.py",
     "web/test_browser.py",

@@ -110,8 +110,28 @@ def page_of(paths: list[Path], out: Path, *, has_probes: bool = False) -> str:
     return text
 
 
-def test_a_run_has_a_page_with_all_parts(runs: list[Path], tmp_path: Path) -> None:
-    text = page_of([runs[0]], tmp_path / "report.html", has_probes=True)
+def kept_figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
+    """The figures of the pages that are made from now on."""
+    figures: list[Figure] = []
+
+    def kept(figure: Figure, title: str, caption: str) -> Picture:
+        figures.append(figure)
+        return picture(figure, title, caption)
+
+    monkeypatch.setattr(drawings, "picture", kept)
+    return figures
+
+
+@pytest.fixture(scope="module")
+def whole_page(runs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[Figure]]:
+    """The page of a run with all parts, and its figures: the searches of the probes take seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        figures = kept_figures(patch)
+        return page_of([runs[0]], tmp_path_factory.mktemp("pages") / "report.html", has_probes=True), figures
+
+
+def test_a_run_has_a_page_with_all_parts(whole_page: tuple[str, list[Figure]]) -> None:
+    text, _ = whole_page
     for words in (
         "Is it learning?",
         "Strength",
@@ -145,23 +165,24 @@ def single(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
     """The figures of the pages that a test makes."""
-    figures: list[Figure] = []
-
-    def kept(figure: Figure, title: str, caption: str) -> Picture:
-        figures.append(figure)
-        return picture(figure, title, caption)
-
-    monkeypatch.setattr(drawings, "picture", kept)
-    return figures
+    return kept_figures(monkeypatch)
 
 
 @pytest.mark.parametrize("name", ["connect4", "single"])
 def test_the_words_of_a_picture_have_room(
-    runs: list[Path], single: Path, tmp_path: Path, drawn: list[Figure], name: str
+    runs: list[Path],
+    single: Path,
+    whole_page: tuple[str, list[Figure]],
+    tmp_path: Path,
+    drawn: list[Figure],
+    name: str,
 ) -> None:
-    page_of([single if name == "single" else runs[0]], tmp_path / "report.html", has_probes=True)
-    assert len(drawn) >= 7
-    for figure in [*drawn, curves(runs[0]).figure()]:
+    figures = whole_page[1]
+    if name == "single":
+        page_of([single], tmp_path / "report.html", has_probes=True)
+        figures = drawn
+    assert len(figures) >= 7
+    for figure in [*figures, curves(runs[0]).figure()]:
         FigureCanvasAgg(figure).draw()
         places = [axes.title.get_window_extent() for axes in figure.axes if axes.get_title()]
         places += [axes.xaxis.label.get_window_extent() for axes in figure.axes]

@@ -245,7 +245,7 @@ def test_a_stopped_run_repeats_itself_bit_for_bit(
 ) -> None:
     """Between two rows of metrics and after a checkpoint's rating games, too."""
     whole = copied(records, tmp_path / "whole")
-    learn(whole, *RATED, steps=220)
+    learn(whole, *RATED, steps=120)
     again = copied(records, tmp_path / "again")
     saves = RecordTraining._save
 
@@ -264,11 +264,11 @@ def test_a_stopped_run_repeats_itself_bit_for_bit(
 
         monkeypatch.setattr(RecordTraining, "_save", save)
         with pytest.raises(Killed):
-            learn(again, *RATED, steps=220)
+            learn(again, *RATED, steps=120)
     monkeypatch.setattr(RecordTraining, "_save", saves)
-    learn(again, *RATED, steps=220)
+    learn(again, *RATED, steps=120)
     one, two = result(whole), result(again)
-    assert len({match["player"] for match in one["strength.jsonl"]} & {"step 55", "step 110", "step 165"}) > 1
+    assert len({match["player"] for match in one["strength.jsonl"]} & {"step 30", "step 60", "step 90"}) > 1
     assert one.keys() == two.keys() and len(one) > 5
     assert [name for name in one if one[name] != two[name]] == []
     assert HeldOutFile(whole).lines == HeldOutFile(again).lines

@@ -44,7 +44,7 @@ def visit(browser: Any, site: tuple[str, House]) -> Iterator[Open]:
         context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light", reduced_motion="reduce")
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(120_000)  # what waits is slow where all cores are busy, and no fault
         page.add_init_script(script)
         page.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
         page.on("pageerror", lambda error: troubles.append(str(error)))
