@@ -19,7 +19,7 @@ NAMES = sorted({make(name).spec.full_name for name in _core.core_game_names()})
 def test_it_learns(name: str, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Eight rating games took three quarters of the time: one of 19x19 Go has hundreds of moves.
     monkeypatch.setattr(strength, "CHUNK", 2)
-    train_a_little(name, tmp_path)
+    train_a_little(name, tmp_path, is_rated=True)
     checkpoint, damage = load_newest(tmp_path / "checkpoints")
     assert checkpoint is not None and checkpoint.info.step == 2 and not damage
     played = load_config(tmp_path / "config.toml").game  # with the planes that training.planes adds
