@@ -3,10 +3,10 @@
     python tools/crowd_web.py
     python tools/crowd_web.py --visitors 20 --vs "zerosum's network@50" --moves 8
 
-First, all visitors play at once, and each wait from a move to the opponent's answer is measured; with `--looking` others
-have games of chess analysed by alpha-beta meanwhile, whose turns are the longest. Then one visitor
-clicks through its game while six others upload files nearly as large as a message may be, and one more has a game
-reviewed; each click is measured from the message to its answer. The server is a process of its own on this machine.
+First, all visitors play at once, and each wait from a move to the opponent's answer is measured; with `--looking`
+others have games of chess analysed by alpha-beta meanwhile, whose turns are the longest. Then one visitor clicks
+through its game while six others upload files nearly as large as a message may be, and one more has a game reviewed;
+each click is measured from the message to its answer. The server is a process of its own on this machine.
 """
 
 from __future__ import annotations
