@@ -3,9 +3,10 @@
     python tools/crowd_web.py
     python tools/crowd_web.py --visitors 20 --vs "zerosum's network@50" --moves 8
 
-First, all visitors play at once, and each wait from a move to the opponent's answer is measured. Then one visitor
-clicks through its game while six others upload files nearly as large as a message may be, and one more has a game
-reviewed; each click is measured from the message to its answer. The server is a process of its own on this machine.
+First, all visitors play at once, and each wait from a move to the opponent's answer is measured; with `--looking`
+others have games of chess analysed by alpha-beta meanwhile, whose turns are the longest. Then one visitor clicks
+through its game while six others upload files nearly as large as a message may be, and one more has a game reviewed;
+each click is measured from the message to its answer. The server is a process of its own on this machine.
 """
 
 from __future__ import annotations
@@ -47,9 +48,19 @@ def told(name: str, seconds: Sequence[float]) -> str:
     return f"{name}: {len(ordered)} times, median {median:.0f} ms, {shares}, at most {ordered[-1]:.0f} ms"
 
 
-async def answers(address: str, *, visitors: int, moves: int, game: str, opponent: str) -> list[float]:
-    """Seconds from each visitor's move to its opponent's answer."""
+async def answers(
+    address: str, *, visitors: int, moves: int, game: str, opponent: str, looking: int = 0
+) -> list[float]:
+    """Seconds from each visitor's move to its opponent's answer, while others look at games of chess."""
     waits: list[float] = []
+
+    async def look(number: int) -> None:
+        async with connected(address) as socket:
+            page = Page(socket)
+            await page.ask("study.open", game="chess", moves=" ".join(random_moves(number, 12)), ply=12)
+            await page.ask("study.look", on=True, lines=3)
+            while True:
+                await page.event("look")
 
     async def play(number: int) -> None:
         draw = random.Random(number)
@@ -65,7 +76,10 @@ async def answers(address: str, *, visitors: int, moves: int, game: str, opponen
                     view = await page.event("table")
                 waits.append(time.perf_counter() - began)
 
+    looks = [asyncio.create_task(look(number)) for number in range(looking)]
     await asyncio.gather(*map(play, range(visitors)))
+    for one in looks:
+        one.cancel()
     return waits
 
 
@@ -133,6 +147,7 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=8, help="Moves of each.")
     parser.add_argument("--game", default="connect4", help="The game that they play.")
     parser.add_argument("--vs", default="zerosum's network@50", help="Their opponent.")
+    parser.add_argument("--looking", type=int, default=0, help="People who have games of chess analysed meanwhile.")
     options = parser.parse_args()
     command = [sys.executable, "-m", "zerosum", "web", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
@@ -142,9 +157,17 @@ def main() -> None:
         address = f"ws://{found[1]}talk"
         try:
             waits = asyncio.run(
-                answers(address, visitors=options.visitors, moves=options.moves, game=options.game, opponent=options.vs)
+                answers(
+                    address,
+                    visitors=options.visitors,
+                    moves=options.moves,
+                    game=options.game,
+                    opponent=options.vs,
+                    looking=options.looking,
+                )
             )
-            print(told(f"answers of {options.vs} to {options.visitors} visitors", waits), flush=True)
+            beside = f" beside {options.looking} who look at chess" if options.looking else ""
+            print(told(f"answers of {options.vs} to {options.visitors} visitors{beside}", waits), flush=True)
             waits, outcomes = asyncio.run(clicks(address))
             print(told(f"clicks beside {UPLOADS} uploads and a review", waits))
             print("\n".join(sorted(outcomes)))
