@@ -16,7 +16,7 @@ from typing import Protocol
 from zerosum.games import Rules, State
 from zerosum.search import SearchConfig, new_search
 
-FORCED_POSITIONS = 20_000
+FORCED_POSITIONS = 200_000
 """Positions that are searched for a forced win after a move that is not one of those asked for."""
 
 
