@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from zerosum.games import Rules, State, make
 from zerosum.run.exact_endings import random_position
 from zerosum.run.exam.mates import mate_part
-from zerosum.run.exam.task import Judge, Part, RightMoves, Step, Task, is_won
-from zerosum.search import SearchConfig, new_search
+from zerosum.run.exam.task import Judge, Part, RightMoves, Step, Task, is_won, wins_by_force
 from zerosum.search.result_tables import ResultTable, make_table
 
 QUEEN = 9
@@ -19,8 +18,6 @@ CLEAR = 3
 """Count by which taking the queen must be better than every other move."""
 AHEAD = 3
 """Plies that are looked ahead after a move."""
-MATE_POSITIONS = 20_000
-"""Positions that are searched for a forced mate after another move than taking the queen."""
 RANDOM_PLIES = 80
 """Most plies of a random game in which a hanging queen is looked for."""
 
@@ -81,14 +78,8 @@ class TakesOrMates(RightMoves):
     def judge(self, game: Rules, state: State, action: int, *, num_moves: int) -> Step:
         """As `Judge.judge`; a search for forced results sees the mates."""
         step = super().judge(game, state, action, num_moves=num_moves)
-        after = game.play(state, action)
-        if step.is_right or game.outcome(after) is not None:
-            return step
-        search = new_search(game, SearchConfig(root_noise_alpha=1.0))
-        search.reset(0, after)
-        search.prove(0, MATE_POSITIONS)
-        forced = search.forced(0)
-        return Step.right() if forced is not None and forced[0] == -1 else step
+        wins = wins_by_force(game, game.play(state, action), game.player(state))
+        return Step.right() if wins else step
 
 
 def hanging_queens(game: Rules, number: int, seed: int) -> list[Task]:

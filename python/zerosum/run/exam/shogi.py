@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from zerosum.base.errors import GameError
 from zerosum.games import Rules, State
 from zerosum.run.exam.mates import mate_part
-from zerosum.run.exam.task import Judge, Part, Step, Task, is_won
+from zerosum.run.exam.task import Judge, Part, Step, Task, is_won, wins_by_force
 
 SIDE = 9
 CAMP = 3
@@ -60,11 +60,12 @@ def declares_next(game: Rules, state: State, action: int) -> bool:
 
 @dataclass(frozen=True)
 class Declares(Judge):
-    """The player must make a move after which every reply lets it declare, or win sooner."""
+    """The player must make a move after which every reply lets it declare, or which wins by force in another way."""
 
     def judge(self, game: Rules, state: State, action: int, *, num_moves: int) -> Step:
         """As `Judge.judge`; the task ends with the first move."""
-        if declares_next(game, state, action):
+        player, after = game.player(state), game.play(state, action)
+        if declares_next(game, state, action) or wins_by_force(game, after, player):
             return Step.right()
         return Step.wrong(f"{game.action_text(state, action)} does not let the king's entry be declared")
 

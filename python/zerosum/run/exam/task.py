@@ -14,6 +14,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from zerosum.games import Rules, State
+from zerosum.search import SearchConfig, new_search
+
+FORCED_POSITIONS = 200_000
+"""Positions that are searched for a forced win after a move that is not one of those asked for."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,17 @@ class RightMoves:
             return Step.right()
         texts = sorted(game.action_text(state, right) for right in self.actions)
         return Step.wrong(f"{game.action_text(state, action)} instead of {' or '.join(texts)}")
+
+
+def wins_by_force(game: Rules, state: State, player: int) -> bool:
+    """Whether a player, 0 or 1, who is not to move has won or wins by force, as a bounded search sees."""
+    if game.outcome(state) is not None:
+        return is_won(game, state, player)
+    search = new_search(game, SearchConfig(root_noise_alpha=1.0))
+    search.reset(0, state)
+    search.prove(0, FORCED_POSITIONS)
+    forced = search.forced(0)
+    return forced is not None and forced[0] == -1
 
 
 def is_won(game: Rules, state: State, player: int) -> bool:
