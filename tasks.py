@@ -93,15 +93,15 @@ def check() -> None:
     """Run the quick checks, and the tests of the rooms that differ from the last commit."""
     setup()
     tests = {"Python tests": [str(PYTHON), "-m", "pytest", "--numprocesses=auto", "--quiet", *changed_tests()]}
-    carry_out(formats(), rust_checks(), python_types() | tests)
+    carry_out([formats()], [rust_checks(), python_types()], [tests])
 
 
 def test() -> None:
     """Run every check, stopping at the first that fails."""
     setup()
     python = [str(PYTHON), "-m"]
+    stub = [*python, "mypy.stubtest", "--mypy-config-file", "tools/stubtest.ini", "zerosum._core"]
     tests = {
-        "Rust module's types": [*python, "mypy.stubtest", "--mypy-config-file", "tools/stubtest.ini", "zerosum._core"],
         # A file's tests run in one process, because they share what they train; conftest.py orders the files.
         # One process more than cores: some tests wait for programs, clusters or a browser.
         "Python tests": [
@@ -109,7 +109,7 @@ def test() -> None:
             *("--dist=loadfile", "--no-loadscope-reorder"),
         ],
     }
-    carry_out(formats(), rust_checks(), python_types() | tests)
+    carry_out([formats()], [rust_checks(), python_types() | {"Rust module's types": stub}], [tests])
 
 
 def num_cores() -> int:
@@ -164,18 +164,20 @@ def changed_tests() -> list[str]:
     return [f"tests/{room}" for room in sorted(rooms) if (ROOT / "tests" / room).is_dir()] or ["tests/test_layers.py"]
 
 
-def carry_out(first: dict[str, list[str]], *lanes: dict[str, list[str]]) -> None:
-    """Run the first commands one by one and then the lanes side by side, stopping at the first command that fails.
+def carry_out(*stages: Sequence[dict[str, list[str]]]) -> None:
+    """Run the stages one after the other, and the lanes of each side by side, up to the first command that fails.
 
-    Compilers and mypy leave cores idle that another lane uses. The last lane is seen as it runs; what the others print
-    is told when a command of theirs ends.
+    Compilers and mypy leave cores idle that another lane uses. Tests have the machine for themselves: some of them wait
+    for a browser. The last lane is seen as it runs; what the others print is told when a command of theirs ends.
     """
-    total, passed = len(first) + sum(map(len, lanes)), 0
-    for name, command in first.items():
-        announce(name, command, f"{passed + 1}/{total}")
-        if status := run(command):
-            give_up(name, status, passed)
-        passed += 1
+    total, passed = sum(len(lane) for lanes in stages for lane in lanes), 0
+    for lanes in stages:
+        passed = _run_beside(lanes, passed, total)
+    print(f"\nsteps: {passed} passed, 0 failed")
+
+
+def _run_beside(lanes: Sequence[dict[str, list[str]]], passed: int, total: int) -> int:
+    """Run the lanes of a stage; returns the number of commands that have passed so far."""
     waiting = [list(lane.items()) for lane in lanes]
     running: dict[int, Step] = {}
     try:
@@ -196,7 +198,7 @@ def carry_out(first: dict[str, list[str]], *lanes: dict[str, list[str]]) -> None
     finally:
         for step in running.values():
             step.stop()
-    print(f"\nsteps: {passed} passed, 0 failed")
+    return passed
 
 
 @dataclass(frozen=True)
