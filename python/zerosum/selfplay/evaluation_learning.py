@@ -111,11 +111,11 @@ def learn_evaluation(
 def values_text(values: dict[str, float]) -> str:
     """Values of pieces, for people, in units of the least valuable kind that is worth anything.
 
-    >>> values_text({"pawns": 0.1, "rooks": 0.5, "king": 0.0})
+    >>> values_text({"pawns": 0.1, "rooks": 0.5, "king": -0.001})
     'pawns 1.0, rooks 5.0, king 0.0'
     """
     unit = min((value for value in values.values() if value > 0.1 * max(values.values())), default=1.0)
-    return ", ".join(f"{name} {value / unit:.1f}" for name, value in values.items())
+    return ", ".join(f"{name} {value / unit:z.1f}" for name, value in values.items())
 
 
 def _player_words(depth: int) -> str:
