@@ -129,10 +129,11 @@ def test_the_commands_of_the_packages_networks_parse(card: Path) -> None:
             assert runs[-2:] == [runs[-1]] * 2, "it learns from the games of the command before it"
 
 
-def test_the_demo_is_the_readmes() -> None:
+def test_the_demo_is_the_readmes(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = importlib.util.spec_from_file_location("tasks", ROOT / "tasks.py")
     assert spec is not None and spec.loader is not None
     tasks = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "tasks", tasks)  # its dataclasses look there
     spec.loader.exec_module(tasks)
     for command in tasks.DEMO:
         program, *arguments = shlex.split(command)

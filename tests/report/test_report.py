@@ -253,7 +253,7 @@ def test_games_share_no_axis_and_no_table(
     runs: list[Path], tmp_path: Path, drawn: list[Figure], recwarn: pytest.WarningsRecorder
 ) -> None:
     """Their runs are no seeds of one another, either."""
-    train_a_little("tictactoe", tmp_path / "noughts")
+    train_a_little("tictactoe", tmp_path / "noughts", is_rated=True)
     text = html.unescape(page_of([runs[0], tmp_path / "noughts", runs[1]], tmp_path / "report.html"))
     titles = re.findall(r"<h2>((?:Work|Curves).*?)</h2>", text)
     assert titles == [f"{what} of {game}" for game in ("connect4", "tictactoe") for what in ("Work so far", "Curves")]

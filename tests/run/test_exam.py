@@ -226,8 +226,8 @@ def test_points_that_are_certain(text: str, player: int, points: int) -> None:
 def test_a_ladder_works_until_a_stone_stands_in_its_way() -> None:
     from zerosum.run.exam.go_reader import Ladder, Stones
 
-    # White's chain at d6 and e6 has the liberties f6 and e5.
-    chain = Stones.of("9/9/3OOX3/2OXX4/3O5/9/9/9/9 O", 0)
+    # The chain at d6 and e6 has the liberties f6 and e5; the ladder from f6 goes down to the right.
+    chain = Stones.of("9/9/3OO4/2OXX4/3O5/9/9/9/9 O", 0)
     assert Ladder(30).liberties(chain) == [32, 40]
     assert Ladder(30).captures(chain) == [32]
     assert not Ladder(30).captures(replace(chain, own=chain.own | 1 << 60))
