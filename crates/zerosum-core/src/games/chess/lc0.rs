@@ -19,6 +19,9 @@ use crate::games::policy::Policy;
 /// Earlier occurrences of a position that the planes count.
 const REPETITIONS: u8 = 1;
 
+/// The exclusive or of a square's index and this word is its index on the board upside down.
+const UPSIDE_DOWN: usize = 0o70;
+
 /// What the planes of a network of Lc0 show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -154,7 +157,8 @@ pub fn place(board: &Board, form: Form, variant: Variant, action: Action) -> Act
     let chosen = move_of(board, variant, Policy::Planes, action);
     // Squares from the top as the mover sees them; Lc0 counts them from the bottom.
     let orientation = orientation(board.side_to_move());
-    let [from, to] = [chosen.from, chosen.to].map(|square| form.square(square as usize ^ orientation ^ 56) ^ 56);
+    let [from, to] =
+        [chosen.from, chosen.to].map(|square| form.square(square as usize ^ orientation ^ UPSIDE_DOWN) ^ UPSIDE_DOWN);
     let by_squares = usize::from(PLANE_OF[from][to]);
     let promotion = |piece: usize| FIRST_UNDERPROMOTION + 3 * (to % 8 + 1 - from % 8) + piece;
     let plane = match chosen.promotion {
@@ -215,7 +219,7 @@ impl Form {
     /// A square counted from the bottom left as the mover sees the board, in this form.
     #[inline]
     fn square(self, square: usize) -> usize {
-        let square = square ^ if self.mirrors_files { 7 } else { 0 } ^ if self.mirrors_ranks { 56 } else { 0 };
+        let square = square ^ if self.mirrors_files { 7 } else { 0 } ^ if self.mirrors_ranks { UPSIDE_DOWN } else { 0 };
         if self.transposes { (7 - square % 8) * 8 + 7 - square / 8 } else { square }
     }
 
@@ -296,7 +300,7 @@ fn relative(squares: BitBoard, side: Color) -> u64 {
 
 #[inline]
 fn relative_square(square: Square, side: Color) -> usize {
-    square as usize ^ if side == Color::White { 0 } else { 56 }
+    square as usize ^ if side == Color::White { 0 } else { UPSIDE_DOWN }
 }
 
 /// The squares reflected in the diagonal from h1 to a8: a half turn, then files and ranks exchanged by three exchanges of
