@@ -10,8 +10,10 @@ hole (`go_solver.Fate`).
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from zerosum.base.errors import GameError
@@ -29,7 +31,7 @@ LEAST_LEAD = 3.0
 NUM_GAMES = 100
 """Number of these games."""
 KINDS = ("capture", "run", "save", "do not chase")
-"""What is right, in turns: to give atari, to flee from it, to save the chain from a ladder that works before it begins,
+"""What is right: to give atari, to flee from it, to save the chain from a ladder that works before it begins,
 and to capture it otherwise than by an atari."""
 
 
@@ -40,25 +42,48 @@ def ladders() -> Part:
 
 
 def ladder_tasks(game: Rules, number: int, seed: int) -> list[Task]:
-    """Positions of all `KINDS` in equal numbers, one of each drawn board."""
+    """Positions of `KINDS`, one of each drawn board: of the kind that is rarest so far among those that it has."""
     generator, found, score = random.Random(f"{seed} ladders"), dict[str, Task](), game.score(game.initial_state())
+    num_of = dict.fromkeys(KINDS, 0)
     assert score is not None, "a position of Go has a score"
     # A side's lead is twice its points less those of the board, and komi.
     enough = math.ceil((SIZE * SIZE - score) / 2), math.ceil((SIZE * SIZE + score) / 2)
     while len(found) < number:
-        for drawn in ladder_boards(generator, enough):
-            try:
-                task = _task(game, drawn, KINDS[len(found) % len(KINDS)], generator)
-            except (GameError, TooLongError, TooLargeError):
-                continue  # a chain without a liberty; lines that are too many to be read
-            if task is not None:
-                found[task.start] = task
-                break
+        rarest_first = sorted(KINDS, key=num_of.__getitem__)
+        kind, task = _first_task(game, ladder_boards(generator, enough), rarest_first, generator)
+        if task is not None:
+            found[task.start] = task
+            num_of[kind] += 1
     return list(found.values())
 
 
+def _first_task(
+    game: Rules, boards: Iterable[LadderBoard], kinds: Sequence[str], generator: random.Random
+) -> tuple[str, Task | None]:
+    """The first task of some boards, and its kind."""
+    for drawn in boards:
+        for kind in kinds if _is_about_a_ladder(game, drawn) else ():
+            with contextlib.suppress(GameError, TooLongError, TooLargeError):  # suicide; lines too many to be read
+                if (task := _task(game, drawn, kind, generator)) is not None:
+                    return kind, task
+    return "", None
+
+
+def _is_about_a_ladder(game: Rules, drawn: LadderBoard) -> bool:
+    """Whether a long ladder captures the board's chain, and the attacker then leads."""
+    ladder = Ladder(drawn.target)
+    try:
+        state = drawn.board.state(game, 1 - drawn.owner)
+        board = _stones(game, state, drawn.owner)
+        working = ladder.captures(board)
+        is_long = working and all(ladder.num_ataris(board, atari) >= LEAST_ATARIS for atari in working)
+        return bool(is_long) and _lead_after(game, drawn, state) >= LEAST_LEAD
+    except (GameError, TooLongError):
+        return False  # a chain without a liberty; lines that are too many to be read
+
+
 def _task(game: Rules, drawn: LadderBoard, kind: str, generator: random.Random) -> Task | None:
-    """The task of a kind on a board; None if the board has no such ladder, or the game does not hang on it.
+    """The task of a kind on a board with a ladder; None if the board has none of this kind.
 
     Raises:
         GameError, TooLongError, TooLargeError: the board is not to be asked about.
@@ -67,10 +92,6 @@ def _task(game: Rules, drawn: LadderBoard, kind: str, generator: random.Random) 
     state = drawn.board.state(game, attacker)
     board = _stones(game, state, drawn.owner)
     working = ladder.captures(board)
-    if not working or any(ladder.num_ataris(board, atari) < LEAST_ATARIS for atari in working):
-        return None
-    if _lead_after(game, drawn, state) < LEAST_LEAD:
-        return None
     if kind in ("run", "do not chase"):
         blocked = _blocked(drawn, ladder, board, generator)
         if blocked is None:
