@@ -64,10 +64,9 @@ def _body(layers: AttentionLayers[NodeT], squares: NodeT, config: Lc0Config) -> 
         x = layers.norm_units(x, "embedding_norm", EMBEDDING_EPSILON)
     if config.has_gates:
         x = layers.each_unit(x, "gates")
-    if config.position_units:
-        feed = _act(layers, config.feed_forward_activation)
-        x = _feed_forward(layers, x, "embedding", feed, (config.position_hidden, units), EMBEDDING_EPSILON)
     feed = _act(layers, config.feed_forward_activation)
+    if config.position_units:
+        x = _feed_forward(layers, x, "embedding", feed, (config.position_hidden, units), EMBEDDING_EPSILON)
     for number, encoder in enumerate(config.encoders):
         x = _encoder(layers, x, f"encoders.{number}", encoder, config, feed, units, config.norm_epsilon)
     return x
