@@ -16,7 +16,7 @@ from lc0_attention_files import BODIES, TOWERS, AttentionFile, Twin, of_input
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import Rules, State, make
 from zerosum.network import Checkpoint, NetworkConfig, load_checkpoint
-from zerosum.network.evaluators.openvino import OpenVinoEvaluator
+from zerosum.network.evaluators.openvino import OpenVinoEvaluator, has_int8
 from zerosum.network.evaluators.ownership import MovesLeft, has_moves_left
 from zerosum.network.evaluators.torch import TorchEvaluator
 from zerosum.network.lc0 import GAMES
@@ -148,7 +148,7 @@ def compare_with_lc0(backends, path: Path, checkpoint: Checkpoint, count: int) -
     backend = backends.Backend(weights=backends.Weights(str(path)), backend="eigen")
     evaluator, places = TorchEvaluator(checkpoint, device="cpu", precision="f32"), dense_places()
     turned = 0
-    # With the second version of canonical planes lc0 does not end on positions that were set up after quiet moves.
+    # lc0 does not terminate with the second version of canonical planes on positions set up after quiet moves.
     fens = [fen for fen in FENS if not fen or fen.split()[4] == "0" or "v2" not in game.spec.full_name]
     for fen, texts, state in drawn_positions(game, count, seed=4, fens=fens):
         theirs = backends.GameState(moves=texts, **({"fen": fen} if fen else {}))
@@ -177,6 +177,7 @@ def test_such_a_network_plays_and_is_not_trained(tmp_path):
     assert player.analyse("e4 e5").num_simulations == 8
     plain = load_initial_network(str(written(tmp_path / "plain.pb.gz", TOWERS["moves-left"])))
     assert type(plain.info.network) is NetworkConfig and not has_moves_left(plain)
+    assert has_int8(plain.info) and not has_int8(load_checkpoint(path).info)
     with pytest.raises(SettingsError, match="a network of Lc0, which plays and is not trained"):
         load_initial_network(str(path))
 

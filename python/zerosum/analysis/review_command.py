@@ -233,7 +233,7 @@ class ReviewCommand:
         plies_left = player.plies_left(state)
         if self.format == TEXT:
             heading = "" if number is None else f"Game {number}\n"
-            left = "" if plies_left is None else f"the game goes on for about {plies_left:.0f} plies\n"
+            left = "" if plies_left is None else f"about {plies_left:.0f} plies left\n"
             text = report.text(notation=peoples_notation(rules))
             return printable(f"{heading}{describe_position(rules, state)}\n\n{text}\n{left}")
         numbered = {} if number is None else {"number": number}

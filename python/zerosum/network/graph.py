@@ -64,10 +64,10 @@ class Operations(Protocol):
         """SELU."""
 
     def swish(self, x: Any) -> Any:
-        """X times its sigmoid."""
+        """The product of x and its sigmoid."""
 
     def square(self, x: Any) -> Any:
-        """X times x."""
+        """The square of each number."""
 
     def squares(self, x: Any) -> Any:
         """[B, F, H, W] to [B, H * W, F], row by row from the bottom left."""

@@ -60,10 +60,10 @@ class AttentionLayers(Layers[NodeT], Protocol[NodeT]):
         """The function 1.0507 x above 0 and 1.7581 (e^x - 1) below (Klambauer et al. 2017, arXiv 1706.02515)."""
 
     def swish(self, x: NodeT) -> NodeT:
-        """X times its sigmoid."""
+        """The product of x and its sigmoid."""
 
     def square(self, x: NodeT) -> NodeT:
-        """X times x."""
+        """The square of each number."""
 
     def squares(self, x: NodeT) -> NodeT:
         """[B, F, H, W] to [B, H * W, F], the squares row by row from the bottom left."""

@@ -202,7 +202,7 @@ class _WeightShapes:
         return (math.prod(x[1:]), x[0])
 
     def first_units(self, x: tuple[int, ...], number: int) -> tuple[int, ...]:
-        """So many units."""
+        """The shape with `number` units."""
         return (*x[:-1], number)
 
     def reshape(self, x: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -239,5 +239,5 @@ class _WeightShapes:
         return (query[0], query[0])
 
     def take(self, x: tuple[int, ...], indices: NDArray[np.int64]) -> tuple[int, ...]:
-        """So many numbers."""
+        """A number for each index."""
         return (len(indices),)

@@ -156,7 +156,7 @@ class Player:
         return points if self.game.player(state) == 0 else points.of_opponent()
 
     def plies_left(self, state: State) -> float | None:
-        """How many plies the game goes on by the network; None for a network that does not tell, and after the end."""
+        """The plies left by the network; None if the network does not predict them, and after the end."""
         if self._moves_left is None or self.game.ending(state) is not None:
             return None
         return self._moves_left.plies(self.game.encode([state]).planes())

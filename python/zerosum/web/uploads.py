@@ -57,7 +57,7 @@ def read_upload(text: str, *, index: int, game: Rules | None, limits: Limits) ->
         limits: The most games, and moves of the chosen one.
 
     Raises:
-        DataError: the text is no file of games.
+        DataError: the text is not a file of games.
         SettingsError: a limit is passed, or there is no game with this number.
     """
     if len(text) < LARGE or (game is not None and game.is_python):  # the other process has no games of one's own

@@ -70,9 +70,18 @@ def fast_precision(info: CheckpointInfo) -> str:
     """
     if isinstance(info.network, KatagoConfig):
         return "f32"
-    if isinstance(info.network, Lc0Config):
-        return "auto"
-    return "int8" if {"BF16", "INT8"} <= cpu_capabilities() and info.core_game() is not None else "auto"
+    is_fast = {"BF16", "INT8"} <= cpu_capabilities() and info.core_game() is not None
+    return "int8" if is_fast and has_int8(info) else "auto"
+
+
+def has_int8(info: CheckpointInfo) -> bool:
+    """Whether a network can compute in int8: its blocks' inputs must not be negative, as after a ReLU.
+
+    KataGo's networks, and Lc0's with attention or Mish, cannot.
+    """
+    network = info.network
+    is_other = isinstance(network, Lc0Config) and network.trainable() is None
+    return not is_other and not isinstance(network, KatagoConfig)
 
 
 class OpenVinoEvaluator(NetworkEvaluator):
@@ -112,8 +121,11 @@ class OpenVinoEvaluator(NetworkEvaluator):
         self._core, capabilities = openvino_core(), cpu_capabilities()
         if precision != "auto" and _CAPABILITIES[precision] not in capabilities:
             raise SettingsError(f"precision is {precision!r}, which this CPU does not support: use 'auto' or 'f32'.")
-        if precision == "int8" and isinstance(checkpoint.info.network, KatagoConfig | Lc0Config):
-            raise SettingsError("precision is 'int8', which such a network does not have: use 'f32' or 'bf16'.")
+        if precision == "int8" and not has_int8(checkpoint.info):
+            raise SettingsError(
+                "precision is 'int8', which networks of KataGo, and of Lc0 with attention or Mish, do not have: use"
+                " 'f32' or 'bf16'."
+            )
         fast = "bf16" if "BF16" in capabilities else "f32"
         self._precision = fast if precision == "auto" else precision
         self._int8_planes_BCHW = None

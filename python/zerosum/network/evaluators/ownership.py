@@ -74,7 +74,7 @@ def has_ownership(checkpoint: Checkpoint) -> bool:
 
 
 class MovesLeft:
-    """A network of Lc0 that tells how long the game goes on."""
+    """A network of Lc0 that predicts the plies left."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         """The network must tell it (`has_moves_left`)."""
@@ -89,7 +89,7 @@ class MovesLeft:
 
 
 def has_moves_left(checkpoint: Checkpoint) -> bool:
-    """Whether the network tells how long the game goes on."""
+    """Whether the network predicts the plies left."""
     return MOVES_LEFT in checkpoint.info.network.heads
 
 

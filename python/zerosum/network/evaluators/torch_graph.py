@@ -177,8 +177,8 @@ class _FusedLayers:
         """`weights` has each layer's weight and bias; `fuses` is whether cuDNN may compute several steps in one."""
         self.weights = weights
         self.fuses = fuses
-        self._indices: dict[bytes, Tensor] = {}
-        """The indices of `take` on the device."""
+        self._indices: dict[int, tuple[NDArray[np.int64], Tensor]] = {}
+        """The indices of `take`, and the same on the device, by the array's id, which the array keeps its own."""
 
     def conv_norm(self, x: _Node, name: str, filters: int, kernel: int) -> _Node:
         return _Convolution(self, _tensor(x), name)
@@ -260,15 +260,13 @@ class _FusedLayers:
         return F.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).flatten(2)
 
     def products(self, query: _Node, key: _Node, units: int) -> _Node:
-        q, k = _tensor(query), _tensor(key)
-        return (q @ k.transpose(1, 2)) * float(q.shape[2] ** -0.5)
+        return (_tensor(query) @ _tensor(key).transpose(1, 2)) * float(units**-0.5)
 
     def take(self, x: _Node, indices: NDArray[np.int64]) -> _Node:
         values = _tensor(x)
-        key = indices.tobytes()
-        if key not in self._indices:
-            self._indices[key] = torch.tensor(indices, device=values.device)
-        return values.index_select(1, self._indices[key])
+        if id(indices) not in self._indices:
+            self._indices[id(indices)] = indices, torch.tensor(indices, device=values.device)
+        return values.index_select(1, self._indices[id(indices)][1])
 
     def _fused(self, convolution: _Convolution) -> Tensor:
         weight, bias = self.weights[convolution.name]

@@ -42,7 +42,7 @@ class Hole:
     max_positions: int = MOST_POSITIONS
 
     def wins(self, state: State, player: int) -> bool:
-        """Whether a player, 0 or 1, wins by exact play; a draw is no win. Raises TooLargeError."""
+        """Whether a player, 0 or 1, wins by exact play; a draw is not a win. Raises TooLargeError."""
         return self._searches[player].wins(state, self.max_positions)
 
     def wins_by(self, state: State, action: int) -> bool:
