@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields, replace
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import num_cores
 
+NICENESS = 5
+"""Steps by which searches and readers of uploads have a lower priority than answers to clicks."""
 LOOKS = 15
 """How many times as long as any other search an analysis may go on."""
 

@@ -22,13 +22,11 @@ from zerosum.play.analysis import Analysis
 from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig, new_search
-from zerosum.web.limits import Limits
+from zerosum.web.limits import NICENESS, Limits
 
 SLICE_SECONDS = 0.2
 LONGEST_SLICE = 4
 """How many times as long a turn of an alpha-beta search may become: each begins by catching up with the one before."""
-NICENESS = 5
-"""Steps by which searches have a lower priority than answers to clicks."""
 
 T = TypeVar("T")
 

@@ -22,14 +22,12 @@ from zerosum.base.errors import DataError, GameError, SettingsError, ZerosumErro
 from zerosum.games import Rules, make
 from zerosum.notation.game_files import read_raw_games
 from zerosum.notation.record import Evaluation, Move, Record
-from zerosum.web.limits import Limits
+from zerosum.web.limits import NICENESS, Limits
 
 LARGE = 1 << 16
 """Characters from which a text is read by another process; a smaller one is read in some hundredths of a second."""
 MOST_SECONDS = 60.0
 """Time of the process."""
-NICENESS = 5
-"""Steps by which the process has a lower priority than answers to clicks, where the system has priorities."""
 MOST_IN_VARIATIONS = 10
 """Moves of a record with its variations, as a multiple of the plies that a game may have."""
 MOST_TITLE = 120
