@@ -11,17 +11,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from games_recorded import random_game, record_of
 from stores_for_tests import add_ply
 from zerosum._core import Game
 from zerosum.base.errors import DataError, GameError, SettingsError
-from zerosum.games import make
+from zerosum.games import make, start_state
 from zerosum.replay import ReplayConfig, ReplayWindow, Samples, make_batch
 from zerosum.replay import window as replay
 from zerosum.replay.blocks import returns_of
 from zerosum.replay.config import needed, window_size
 from zerosum.replay.game_store import GameStore
+from zerosum.replay.owners import WholeGames, owners_by_rules
 from zerosum.replay.records import GameRecord, require_game
 from zerosum.replay.samples import permuted
 
@@ -369,20 +371,21 @@ def test_a_batch_equals_its_twin(monkeypatch: pytest.MonkeyPatch, q: float):
     assert not policy_BA[~legal_mask].any()
 
 
-def go_record(game: Game, game_id: int) -> GameRecord:
+def go_record(game: Game, game_id: int, *, start: str = "") -> GameRecord:
     """A game of moves by chance, most of them on the board."""
-    choose, state, moves, players = random.Random(game_id), game.initial_state(), [], []
+    choose, state, moves, players = random.Random(game_id), start_state(game, start), [], []
     while game.outcome(state) is None:
         *points, no_move = game.legal_actions(state)
         players.append(game.player(state))
         moves.append(choose.choice(points) if points and choose.random() < 0.95 else no_move)
         state = game.play(state, moves[-1])
-    return record_of(game_id, moves, players=players, outcome=game.outcome(state))
+    record = record_of(game_id, moves, players=players, outcome=game.outcome(state))
+    return dataclasses.replace(record, start=start)
 
 
 def owners_twin(game: Game, record: GameRecord, ply: int) -> list[int]:
     """Tromp and Taylor's area at the end, point by point, from the picture of the board; for the mover at the ply."""
-    state = game.initial_state()
+    state = start_state(game, record.start)
     for action in record.plies["action"].tolist():
         state = game.play(state, action)
     size = game.spec.board_shape[0]
@@ -411,13 +414,14 @@ def owners_twin(game: Game, record: GameRecord, ply: int) -> list[int]:
 
 
 @pytest.mark.parametrize("image", [False, True])
-def test_the_owners_at_the_end_are_a_target_where_they_are_asked_for(image: bool):
+def test_the_owners_at_the_end_are_a_target_where_they_are_asked_for(image: bool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(replay, "_BLOCK_POSITIONS", 60)  # about two games
     game, window = make("go(size=5)"), ReplayWindow(ReplayConfig())
     records = [go_record(game, game_id) for game_id in range(6)]
     for record in records:
         window.add(record)
-    assert window.sample(8, seed=1, step=1).following is None
-    samples = window.sample(200, seed=1, step=1, targets={"owners"})
+    assert window.sample(8, seed=1, step=1).owners is None
+    samples = window.sample(200, seed=1, step=1, owners_of=owners_by_rules(game))
     owners_BS = make_batch(game, samples, search_value_weight=0).targets["owners"]
     plies = np.diff(samples.action_offsets).tolist()
     twins = [owners_twin(game, records[i], ply) for i, ply in zip(samples.game_ids.tolist(), plies, strict=True)]
@@ -430,6 +434,41 @@ def test_the_owners_at_the_end_are_a_target_where_they_are_asked_for(image: bool
         owners_BS[is_turned] = images_BS[is_turned][:, points]
     assert owners_BS.tolist() == twins
     assert {-1, 0, 1} == set(owners_BS.ravel().tolist())
+
+
+def test_the_owners_of_a_game_are_found_once(monkeypatch: pytest.MonkeyPatch):
+    """Whatever batches, blocks and games come between, also where White is to move at the start."""
+    monkeypatch.setattr(replay, "_BLOCK_POSITIONS", 60)
+    game, window, records, asked = make("go(size=5)"), ReplayWindow(ReplayConfig()), [], []
+    by_rules = owners_by_rules(game)
+
+    def counted(games: WholeGames) -> NDArray[np.int8]:
+        asked.extend(games.game_ids.tolist())
+        return by_rules(games)
+
+    for step in range(8):
+        for game_id in range(step, step + 3 if step < 3 else step + 1):
+            records.append(go_record(game, len(records), start="5/2X2/5/5/5 O" if game_id % 2 else ""))
+            window.add(records[-1])
+        samples = window.sample(30, seed=2, step=step, owners_of=counted)
+        assert samples.owners is not None
+        for game_id, owners in zip(samples.game_ids.tolist(), samples.owners.tolist(), strict=True):
+            twin = owners_twin(game, records[game_id], 0)
+            first = -1 if records[game_id].start else 1
+            assert owners == [first * owner for owner in twin]
+    assert len(asked) == len(set(asked)) > 6
+
+
+def test_owners_of_a_game_against_the_rules_are_refused():
+    game = make("go(size=5)")
+    good, illegal = go_record(game, 40), record_of(41, [3, 3])
+    start = dataclasses.replace(record_of(42, [3]), start="5/5 X")
+    for bad, error in ((illegal, "ply 1: action 3 is illegal"), (start, "5/5. has 2 rows")):
+        window = ReplayWindow(ReplayConfig())
+        window.add(good)
+        window.add(bad)
+        with pytest.raises(DataError, match=rf"Game {bad.game_id} does not fit the rules of go.*{error}.*Set its file"):
+            window.sample(400, seed=0, step=0, owners_of=owners_by_rules(game))
 
 
 def test_following_moves_that_are_illegal_are_an_error():
@@ -514,13 +553,23 @@ def test_a_return_is_the_outcome_or_what_was_proven_next(moves: list[tuple[int, 
         assert found == next((signed[later] for later in range(ply, len(moves)) if proven[later]), outcome)
 
 
-def test_plies_count_to_the_end_whoever_moves_and_whatever_is_learned_from():
-    window = ReplayWindow(ReplayConfig())
-    window.add(record_of(0, [0, 1, 2, 3, 4], players=[0, 0, 1, 1, 1], targets=[{0: 1.0}, {}, {2: 1.0}, {}, {4: 1.0}]))
-    samples = window.sample(100, seed=0, step=0, targets={"owners"})
-    plies, following = np.diff(samples.action_offsets).tolist(), samples.following
+def test_games_are_whole_whoever_moves_and_whatever_is_learned_from():
+    window, found = ReplayWindow(ReplayConfig()), list[WholeGames]()
+
+    def owners_of(games: WholeGames) -> NDArray[np.int8]:
+        found.append(games)
+        return np.zeros((len(games.starts), 1), np.int8)
+
+    window.add(record_of(7, [4, 4]))
+    window.add(record_of(8, [0, 1, 2, 3, 4], players=[0, 0, 1, 1, 1], targets=[{0: 1.0}, {}, {2: 1.0}, {}, {4: 1.0}]))
+    samples = window.sample(100, seed=0, step=0, num_later=1, owners_of=owners_of)
+    (games,) = found
+    assert games.game_ids.tolist() == [7, 8] and games.offsets.tolist() == [0, 2, 7]
+    assert games.actions.tolist() == [4, 4, 0, 1, 2, 3, 4]
+    plies, following = np.diff(samples.action_offsets)[samples.game_ids == 8], samples.following
     assert following is not None
-    assert dict(zip(plies, np.diff(following.offsets).tolist(), strict=True)) == {0: 5, 2: 3, 4: 1}
+    left = np.diff(following.offsets)[samples.game_ids == 8]
+    assert dict(zip(plies.tolist(), left.tolist(), strict=True)) == {0: 5, 2: 3, 4: 1}
 
 
 @pytest.mark.parametrize(

@@ -170,10 +170,9 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
     leaves = encode(game, samples)
     q = np.float32(search_value_weight)
     targets = {"value": (1 - q) * samples.returns + q * samples.search_values, "draws": samples.draws}
-    if samples.following is not None:
-        owners_BS = leaves.owners_after(samples.following.actions, samples.following.offsets)
-        assert owners_BS is not None, "the run has asked the game"
-        targets["owners"] = owners_BS.astype(np.float32)
+    if samples.owners is not None:
+        signs_B = np.where(leaves.players == 0, 1, -1).astype(np.int8)
+        targets["owners"] = (signs_B[:, None] * samples.owners).astype(np.float32)
     batch = Batch.of(leaves, game.spec, samples.policies, targets)
     check_policies(samples.policies, samples.game_ids, np.diff(samples.action_offsets), batch)
     return batch

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.replay.owners import FinalOwners, OwnersOf, WholeGames
 from zerosum.replay.records import GameRecord, PlyFlag
 from zerosum.replay.samples import Policies
 
@@ -43,7 +44,7 @@ UNITS = 1 << 20
 ROW = np.dtype(
     [
         ("game_id", np.int64),
-        ("start", np.int64),  # in the block's `starts`
+        ("game", np.int64),  # its place in the block
         ("first_action", np.int64),  # of the game, in the block's `actions`
         ("ply", np.int64),
         ("return", np.float32),  # for the mover
@@ -63,7 +64,9 @@ class Block:
     """Positions of consecutive games; no game is split between blocks."""
 
     def __init__(self) -> None:
-        self.starts = [""]
+        self.starts: list[str] = []
+        """The starting position of each game."""
+        self.owners = FinalOwners()
         self.rows = _Column(ROW)
         self.actions = _Column(np.dtype(np.uint16))
         self.target_actions = _Column(np.dtype(np.uint16))
@@ -78,9 +81,8 @@ class Block:
         plies = np.flatnonzero(sizes)
         rows = np.empty(len(plies), ROW)
         rows["game_id"], rows["weight"] = record.game_id, weight
-        if record.start != self.starts[-1]:
-            self.starts.append(record.start)
-        rows["start"] = len(self.starts) - 1
+        rows["game"] = len(self.starts)
+        self.starts.append(record.start)
         rows["first_action"] = self.actions.size
         rows["ply"] = plies
         returns = returns_of(record)[plies]
@@ -98,6 +100,26 @@ class Block:
         self.target_actions.extend(record.targets["action"])
         self.target_probabilities.extend(record.targets["probability"])
         return len(plies)
+
+    def owners_at_end(self, rows: NDArray[np.void], owners_of: OwnersOf) -> NDArray[np.int8]:
+        """[n, S], the owners at the ends of the games of some of its positions, for the first player.
+
+        Raises:
+            DataError: a game does not fit the rules.
+        """
+        unknown, games = self.owners.unknown(rows["game"]), rows["game"]
+        if len(unknown):
+            order = np.argsort(games)
+            of_each = rows[order[np.searchsorted(games, unknown, sorter=order)]]
+            sizes = of_each["ply"] + of_each["plies_left"]
+            whole = WholeGames(
+                game_ids=of_each["game_id"],
+                starts=[self.starts[game] for game in unknown.tolist()],
+                actions=gathered([self.actions.values] * len(unknown), of_each["first_action"], sizes),
+                offsets=offsets_of(sizes),
+            )
+            self.owners.note(unknown, owners_of(whole))
+        return self.owners.get(games)
 
     def close(self) -> None:
         """Free the memory reserved for growth."""

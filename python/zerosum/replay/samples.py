@@ -72,7 +72,10 @@ class Samples:
     draws: NDArray[np.float32]
     """[B], in [0, 1]: 1 for a draw, 0 if one side wins; by the next proven value, or by the result without one."""
     following: Moves | None = None
-    """The moves from each position to the end of its game, if requested."""
+    """The moves from each position to the end of its game, with `later`."""
+    owners: NDArray[np.int8] | None = None
+    """[B, S], the owner of each square at the end of the game, 1 the first player, -1 the second, 0 neither; if
+    requested."""
     policies: Policies
     """The policy targets."""
     later: Later | None = None
@@ -124,4 +127,16 @@ def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int
         of_later = np.repeat(chosen, later.num_steps + 1)[later.policies.samples]
         turned = replace(later.policies, actions=permutations[of_later, later.policies.actions])
         later = replace(later, policies=turned)
-    return replace(samples, actions=actions, policies=policies, following=following, later=later)
+    owners = None if samples.owners is None else _images(samples.owners, permutations, chosen)
+    return replace(samples, actions=actions, policies=policies, following=following, later=later, owners=owners)
+
+
+def _images(
+    owners_BS: NDArray[np.int8], permutations: NDArray[np.uint16], chosen: NDArray[np.int64]
+) -> NDArray[np.int8]:
+    """The owners in the image of each sample b by permutations[chosen[b]], whose first S actions are the squares."""
+    squares = permutations[:, : owners_BS.shape[1]].astype(np.int64)
+    assert (squares < owners_BS.shape[1]).all(), "a square's image is a square"
+    images_BS = np.empty_like(owners_BS)
+    np.put_along_axis(images_BS, squares[chosen], owners_BS, axis=1)
+    return images_BS

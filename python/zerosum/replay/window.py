@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from zerosum.replay.blocks import ROW, UNITS, Block, gathered, offsets_of, policies_of
 from zerosum.replay.config import ReplayConfig, window_size
+from zerosum.replay.owners import OwnersOf
 from zerosum.replay.records import GameRecord
 from zerosum.replay.samples import Later, Moves, Samples
 
@@ -97,23 +98,26 @@ class ReplayWindow:
         *,
         seed: int,
         step: int,
-        targets: Collection[str] = (),
+        owners_of: OwnersOf | None = None,
         num_later: int = 0,
         earlier_share: float = 0.0,
     ) -> Samples:
         """Draw by weight, with replacement, from the positions in the window, which must not be empty.
 
         The draw is a pure function of `seed` and `step` (both in [0, 2**64)) and of the positions in the window.
-        Samples have the targets of a `Batch`; `owners` only if `targets` names it. With `num_later` they have those of
-        so many plies after them, too (`later`), and a share of `earlier_share` begins up to so many plies before the
-        drawn position, which may be among the random moves that open a game.
+        Samples have the targets of a `Batch`; owners only with `owners_of`, which finds those of whole games. With
+        `num_later` they have the targets of so many plies after them, too (`later`), and a share of `earlier_share`
+        begins up to so many plies before the drawn position, which may be among the random moves that open a game.
+
+        Raises:
+            DataError: a game whose owners are asked for does not fit the rules.
         """
         generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)))
         with self._lock:
             assert self._num_positions, "the window is empty"
             block_of, rows = self._draw(batch_size, generator)
             numbers = block_of.tolist()
-            starts = zip(numbers, rows["start"].tolist(), strict=True)
+            starts = zip(numbers, rows["game"].tolist(), strict=True)
 
             def columns(name: str) -> list[NDArray[Any]]:
                 """A column of each sample's block; `_Column.values` would take long for each sample."""
@@ -127,7 +131,6 @@ class ReplayWindow:
                 begins_earlier, how_much = draws[:, -2] < earlier_share, 1 + (draws[:, -1] * num_later).astype(np.int64)
                 first_plies = np.maximum(first_plies - np.where(begins_earlier, how_much, 0), 0)
                 later = self._later(block_of, rows, first_plies, draws)
-            if "owners" in targets or num_later:
                 num_following = rows["plies_left"] + rows["ply"] - first_plies
                 moves = gathered(actions, rows["first_action"] + first_plies, num_following)
                 following = Moves(actions=moves, offsets=offsets_of(num_following))
@@ -141,6 +144,7 @@ class ReplayWindow:
                 draws=rows["draw"],
                 following=following,
                 later=later,
+                owners=None if owners_of is None else self._owners(block_of, rows, owners_of),
                 policies=policies_of(
                     columns("target_actions"),
                     columns("target_probabilities"),
@@ -148,6 +152,16 @@ class ReplayWindow:
                     rows["num_targets"],
                 ),
             )
+
+    def _owners(self, block_of: NDArray[np.int64], rows: NDArray[np.void], owners_of: OwnersOf) -> NDArray[np.int8]:
+        """[n, S], the owners at the ends of the games of some rows, for the first player."""
+        chosen = [np.flatnonzero(block_of == number) for number in range(len(self._blocks))]
+        found = [
+            block.owners_at_end(rows[at], owners_of) for block, at in zip(self._blocks, chosen, strict=True) if len(at)
+        ]
+        owners_nS = np.empty((len(rows), found[0].shape[1]), np.int8)
+        owners_nS[np.concatenate(chosen)] = np.concatenate(found)
+        return owners_nS
 
     def _later(
         self,

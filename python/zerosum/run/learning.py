@@ -23,6 +23,7 @@ from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load
 from zerosum.network.description import require_encoder
 from zerosum.network.growing import grown_weights, growth_obstacle
 from zerosum.replay import Batch, ReplayWindow, make_batch, make_unrolled_batch
+from zerosum.replay.owners import owners_by_rules
 from zerosum.replay.samples import permuted
 from zerosum.run.config import RunConfig
 from zerosum.run.config_words import network_words
@@ -275,7 +276,7 @@ def draw_batch(window: ReplayWindow, game: Rules, config: RunConfig, *, targets:
         config.learner.batch_size,
         seed=seed,
         step=step,
-        targets=targets,
+        owners_of=owners_by_rules(game) if "owners" in targets else None,
         num_later=num_later,
         earlier_share=config.learner.earlier_share,
     )
