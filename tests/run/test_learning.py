@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from logs_for_tests import FinishedLog
 from runs_for_tests import SETTINGS as TRAINING
@@ -177,6 +178,24 @@ def test_a_device_that_fails_is_a_sentence(
     with pytest.raises(RunError, match=f"the learner's device .*{expected}.*Everything recorded is kept"):
         learner.step(window, progress=0.0)
     learner.close()
+
+
+def test_a_device_without_memory_for_the_learner_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program fills it, so the training does not even begin; the same command begins it later."""
+    run, fails = tmp_path / "run", [True]
+    to, more = torch.nn.Module.to, [*TRAINING, "training.steps=2", "training.num_checkpoints=2"]
+
+    def has_no_memory(module: torch.nn.Module, *args: Any, **keywords: Any) -> torch.nn.Module:
+        if fails:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB")
+        return to(module, *args, **keywords)
+
+    monkeypatch.setattr(torch.nn.Module, "to", has_no_memory)
+    with pytest.raises(RunError, match="the learner's device has no memory left .*CUDA out of memory.* is kept"):
+        train("tictactoe", run, overrides=more, report=lambda _: None)
+    fails.clear()
+    train("tictactoe", run, overrides=more, report=lambda _: None)
+    assert read_metrics(run / "metrics.csv")[-1].step == 2
 
 
 def test_a_training_whose_device_fails_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,7 +184,9 @@ class RunLearner:
         if saved.optimizer not in ("", optimizer):
             self._report(f"The optimiser begins afresh: it was {saved.optimizer}, now it is {optimizer}.")
             state = {}
-        return self._new_learner(checkpoint.info.network, checkpoint.weights, state, step_number=checkpoint.info.step)
+        weights, step = checkpoint.weights, checkpoint.info.step
+        with device_faults():
+            return self._new_learner(checkpoint.info.network, weights, state, step_number=step)
 
     def _go_on_with(self, learner: AnyLearner) -> None:
         """Learn by another learner. The one before has ended, and its CPU time still counts."""

@@ -362,6 +362,26 @@ def test_a_device_that_stops_is_one_sentence(monkeypatch):
     assert device_failure(RuntimeError("mat1 and mat2 shapes cannot be multiplied"), "cpu") is None
 
 
+def test_a_device_without_memory_for_the_network_is_one_sentence(monkeypatch):
+    """At the start, where another program fills it, and at a change of networks, after which the old one goes on."""
+    info = make_info(SMALL)
+    checkpoint, leaves = make_checkpoint(info), make_leaves(info, 2)
+    evaluator = TorchEvaluator(checkpoint, device="cpu", precision="f32")
+
+    def fail(*_):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total ...\nSee ...")
+
+    monkeypatch.setattr(torch_graph.Network, "__init__", fail)
+    sentence = (
+        r"^cpu has no memory left for the network \(CUDA out of memory.*\)\. Everything recorded is kept; end other"
+    )
+    with pytest.raises(RunError, match=sentence):
+        TorchEvaluator(checkpoint, device="cpu")
+    with pytest.raises(RunError, match=sentence):
+        evaluator.update(make_checkpoint(info, seed=2))
+    assert_close(evaluator.evaluate(leaves), plain_answer(checkpoint, leaves), F32_TOLERANCE)
+
+
 def with_gpu(monkeypatch, *, is_available, count=1, cuda="13.0", error=""):
     """A machine with a driver for GPUs, and a torch that finds `count` of them or fails at its start."""
 

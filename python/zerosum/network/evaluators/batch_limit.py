@@ -19,6 +19,8 @@ ResultT = TypeVar("ResultT")
 _OUT_OF_MEMORY = (
     "out of memory",
     "_alloc_failed",
+    "cublas_status_not_initialized",  # a library of CUDA found no memory for itself, as beside a program that fills it
+    "cudnn_status_not_initialized",
     "can't alloc",
     "not enough memory",
     "bad_alloc",

@@ -66,8 +66,18 @@ def device_failure(error: Exception, device: str, *, work: str = "an evaluation"
     )
 
 
+def memory_failure(error: Exception, device: str, *, work: str) -> RunError:
+    """The error to show for a device without memory for `work` in any smaller part."""
+    reason = str(error).splitlines()[0].rstrip(".") if str(error) else "out of memory"
+    return RunError(
+        f"{device} has no memory left for {work} ({reason}). Everything recorded is kept; end other programs on the"
+        " device, or set learner.batch_size or the network smaller, and resume."
+    )
+
+
 _SIGNS_OF_FAILURE = (
     "CUDA error:",
+    "CUDA driver error:",
     "CUDNN_STATUS_EXECUTION_FAILED",
     "CUDNN_STATUS_INTERNAL_ERROR",
     "CUBLAS_STATUS_EXECUTION_FAILED",

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
+from zerosum.base.errors import ZerosumError
 from zerosum.base.settings import require_known
 from zerosum.network import Checkpoint
 from zerosum.network.evaluators.batch_limit import BatchLimit, is_out_of_memory, whole
-from zerosum.network.evaluators.device import device_failure, torch_devices
+from zerosum.network.evaluators.device import device_failure, memory_failure, torch_devices
 from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, Evaluations, NetworkEvaluator
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class TorchEvaluator(NetworkEvaluator):
 
         Raises:
             SettingsError: the device cannot be used, or the precision is unknown.
+            RunError: the device failed, or has no memory for the network.
         """
         require_known("precision of the torch backend", precision, PRECISIONS)
         self._devices = torch_devices(device)
@@ -56,7 +58,8 @@ class TorchEvaluator(NetworkEvaluator):
         self._lock = threading.Lock()
         self._update_turn = threading.Lock()
         self._cpu_turn = threading.Lock()
-        self._networks = [_DeviceNetwork(checkpoint, each, self._precision) for each in self._devices]
+        with self._failures_named():
+            self._networks = [_DeviceNetwork(checkpoint, each, self._precision) for each in self._devices]
         self._spare: list[_DeviceNetwork] = []
         """The networks before these, which get the weights of the next ones."""
         self._limit = BatchLimit(self._device_names, most=self._networks[0].most)
@@ -89,7 +92,7 @@ class TorchEvaluator(NetworkEvaluator):
         """No precision here is measured on positions.
 
         Raises:
-            RunError: the device failed.
+            RunError: the device failed, or has no memory for another network.
         """
         with self._update_turn, self._failures_named():
             networks = [self._next_network(checkpoint, place, device) for place, device in enumerate(self._devices)]
@@ -132,10 +135,14 @@ class TorchEvaluator(NetworkEvaluator):
 
     @contextmanager
     def _failures_named(self) -> Iterator[None]:
-        """Turns the error of a device that does not work any more into one sentence."""
+        """Turns the error of a device that does not work any more, or has no memory left, into one sentence."""
         try:
             yield
-        except RuntimeError as error:
+        except ZerosumError:
+            raise
+        except (MemoryError, RuntimeError) as error:
+            if is_out_of_memory(error):
+                raise memory_failure(error, self._device_names, work="the network") from error
             if (failure := device_failure(error, self._device_names)) is None:
                 raise
             raise failure from error
