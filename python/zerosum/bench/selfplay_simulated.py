@@ -10,6 +10,7 @@ from zerosum.bench.selfplay_slices import Playing
 from zerosum.bench.simulated import SimulatedEvaluator, simulated_device
 from zerosum.games import Rules
 from zerosum.run.config import changed, configured_game, new_config
+from zerosum.run.defaults import default_cache
 from zerosum.run.workers import num_selfplay_workers
 
 GAMES = 512
@@ -23,14 +24,15 @@ def bench_simulated_selfplay(
 ) -> Iterator[Figure]:
     """Self-play of threads that wait for a simulated device, at all stages of a game.
 
-    Workers and games are those of the settings, by default one a core with 512 games. The CPU time is the program's
-    alone.
+    Workers and games are those of the settings, by default one a core with 512 games; the cache is that of a run on a
+    GPU. The CPU time is the program's alone.
 
     Raises:
         SettingsError: there is no such device.
     """
     device = simulated_device(evaluator)
-    config = new_config(game, name, overrides=["training.workers=threads", *overrides])
+    as_on_gpu = [f"search.cache_positions={default_cache(game, on_gpu=True)}", "training.workers=threads"]
+    config = new_config(game, name, overrides=[*as_on_gpu, *overrides])
     game = configured_game(game, config)
     games = config.selfplay.games_per_worker or GAMES
     config = changed(config, {"selfplay": {"games_per_worker": games}})
@@ -38,6 +40,7 @@ def bench_simulated_selfplay(
     settings |= {
         "num_simulations": config.search.num_simulations,
         "full_search_share": config.selfplay.full_search_share,
+        "cache_positions": config.search.cache_positions,
     }
     with Playing(game, config, evaluator=SimulatedEvaluator(device), is_staggered=True) as play:
         play.evaluation_rate(seconds=seconds / 4)

@@ -61,6 +61,7 @@ def default_settings(
     - Planes: in Go they show chains with few liberties.
     - Ownership: a game whose squares have owners, Go, is learned with an ownership head.
     - On a GPU the network is larger, as are batches; a very large budget has more simulations, too (`gpu_defaults.py`).
+      Long games have no cache of evaluations (`default_cache`).
 
     Args:
         game: The game.
@@ -104,7 +105,7 @@ def default_settings(
         "search": {
             "num_simulations": num_simulations,
             "root_noise_alpha": natural_noise_alpha(game),
-            "cache_positions": CACHED_POSITIONS,
+            "cache_positions": default_cache(game, on_gpu=num_gpus > 0),
             **(OWNERS_SEARCH if owners else {}),
         },
         "selfplay": {
@@ -125,6 +126,15 @@ def default_planes(game: Rules) -> str:
     """The options of planes that a new run adds to a game named without any: liberties, where the game has them."""
     has_liberties = any(option.name == "liberties" for option in game.spec.known_options)
     return "liberties=3" if has_liberties and not names_planes(game) else ""
+
+
+def default_cache(game: Rules, *, on_gpu: bool) -> int:
+    """Positions in the cache of a self-play worker; none for a long game on a GPU.
+
+    There a worker has so many games that a cache forgets within some plies, while an evaluation costs the CPU hardly
+    more than to keep it.
+    """
+    return 0 if on_gpu and measure_game(game).plies > LONGEST_OPENED_GAME else CACHED_POSITIONS
 
 
 def has_owners(game: Rules) -> bool:

@@ -1,9 +1,9 @@
 """Default settings of a new run on a GPU: they follow from what its budget pays for.
 
-The rates are those of one NVIDIA H100 with 16 CPU cores (benches/RESULTS.md): self-play made 107,000 evaluations a
-second in chess with a network of 19x256, bound by the GPU, and 513,000 in 9x9 Go with 6x96, bound by the CPU. The sizes
-by budget, the batches and the learning rates are inferred from them, not measured. On a smaller GPU the same settings
-learn from fewer positions: take a smaller network or a larger budget.
+The rates are those of one NVIDIA H200 with 16 CPU cores (benches/RESULTS.md), whose arithmetic is that of an H100:
+self-play made 207,000 evaluations a second in chess with a network of 19x256, bound by the GPU, and 838,000 in 9x9 Go
+with 6x96, bound by the CPU. The sizes by budget, the batches and the learning rates are inferred from them, not
+measured. On a smaller GPU the same settings learn from fewer positions: take a smaller network or a larger budget.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.weights import LEARNING_OPERATIONS, num_operations, num_parameters
 
-OPERATIONS_PER_GPU_SECOND = 370e12
+OPERATIONS_PER_GPU_SECOND = 750e12
 """Operations of evaluations in a second of self-play, if the CPU cost nothing: chess with 19x256, as above."""
-EVALUATIONS_PER_CORE_SECOND = 43_000
+EVALUATIONS_PER_CORE_SECOND = 64_500
 """Evaluations that a core brings to the GPU and back, if the GPU cost nothing: 9x9 Go with 6x96, as above."""
-LEARNING_OPERATIONS_PER_GPU_SECOND = 290e12
+LEARNING_OPERATIONS_PER_GPU_SECOND = 397e12
 """Operations of learner steps in a second: chess with 19x256, batches of 1,024."""
 POSITIONS_PER_PARAMETER = 0.25
 """Recorded positions that a budget should pay for, for each parameter of the network. In 9x9 Go on a CPU a network of
@@ -34,8 +34,9 @@ SMALL_BOARD, FILTERS_ON_SMALL_BOARDS = 49, 128
 MOST_SIMULATIONS = 800
 """Simulations of a full search at most, as in AlphaZero."""
 LARGE_FILTERS, SMALL_BATCH, LARGE_BATCH = 192, 512, 1024
-"""Positions per step, the second from this number of filters on. Larger batches would hardly be quicker: with 6x96 an
-H100 learns from 176,000 positions a second in batches of 512, and from 279,000 in batches of 2,048."""
+"""Positions per step, the second from this number of filters on. Larger batches would hardly be quicker: with 6x96 and
+its batches ready an H200 learns from 184,000 positions a second in batches of 512, and from 319,000 in batches of
+2,048."""
 
 
 def evaluations_per_second(operations: float, *, num_cores: int, num_gpus: int) -> float:

@@ -85,10 +85,11 @@ def _on_a_gpu() -> Iterator[str]:
     yield "## Defaults on a GPU\n"
     yield (
         f"On a machine with a GPU a new run has a larger network and larger batches, here for one GPU and {GPU_CORES}"
-        " cores. The rates of self-play behind them were measured on one NVIDIA H100"
+        " cores. The rates of self-play behind them were measured on one NVIDIA H200"
         " ([RESULTS.md](../benches/RESULTS.md)); the sizes that they pay for, batches and learning rates are inferred"
         " ([gpu_defaults.py](../python/zerosum/run/gpu_defaults.py)). On a smaller GPU take a smaller network, or a"
-        " larger budget. Presets with a game's name are made for two cores without a GPU.\n"
+        " larger budget. Games of more than 80 plies have no cache of evaluations (`search.cache_positions`). Presets"
+        " with a game's name are made for two cores without a GPU.\n"
     )
     yield f"| game | {' | '.join(GPU_BUDGETS)} |"
     yield f"|---|{'---|' * len(GPU_BUDGETS)}"

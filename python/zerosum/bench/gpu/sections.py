@@ -27,6 +27,7 @@ from zerosum.network.weights import LEARNING_OPERATIONS, num_operations
 from zerosum.play.player import Player
 from zerosum.replay import ReplayWindow
 from zerosum.run.config import RunConfig, changed, configured_game, new_config
+from zerosum.run.defaults import default_cache
 from zerosum.run.learning import RunLearner, draw_batch
 from zerosum.run.metrics import read_metrics
 from zerosum.run.run_plan import RunPlan
@@ -74,6 +75,7 @@ class Trial:
         settings = [f"network.num_blocks={blocks}", f"network.num_filters={filters}"]
         settings += [f"training.device={'cpu' if self.is_simulated else self.device}"]
         game = make(name)
+        settings += [f"search.cache_positions={default_cache(game, on_gpu=True)}"]
         config = new_config(game, name, overrides=[*settings, *overrides])
         return configured_game(game, config), config
 
