@@ -191,10 +191,10 @@ impl<G: Game> Leaves<G> {
                 moves.ok_or_else(|| format!("position {leaf}: its moves are beyond the last of {}", actions.len()))?;
             let mut position = position.clone();
             for action in moves {
-                if !game.is_legal(&position.state, *action) {
-                    return Err(format!("position {leaf}, ply {}: action {action} is illegal", position.plies));
+                let ply = position.plies;
+                if !position.play_if_legal(game, *action) {
+                    return Err(format!("position {leaf}, ply {ply}: action {action} is illegal"));
                 }
-                position.play(game, *action);
             }
             owners.extend(points.owners(&position.state, self.players[leaf]));
         }

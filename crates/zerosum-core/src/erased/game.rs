@@ -119,6 +119,18 @@ impl<G: Game> Erased<G> {
     }
 }
 
+/// The ply and the error of the first illegal one of some moves, which there must be.
+fn first_illegal<G: Game>(game: &G, start: &Position<G::State>, moves: &[Action]) -> String {
+    let mut position = start.clone();
+    for action in moves {
+        if let Err(error) = require_legal(game, &position, *action) {
+            return format!("ply {}: {error}", position.plies);
+        }
+        position.play(game, *action);
+    }
+    unreachable!("a move is illegal");
+}
+
 impl<G: Game> AnyGame for Erased<G> {
     fn spec(&self) -> &GameSpec {
         self.game.spec()
@@ -205,11 +217,11 @@ impl<G: Game> AnyGame for Erased<G> {
                 .and_then(|moves| moves.get(..usize::try_from(*ply).ok()?))
                 .ok_or_else(|| UsageError(format!("sample {sample}: game {game} has no ply {ply}")))?;
             let start = starts.get(*game as usize).and_then(Option::as_ref);
-            let mut position = start.map_or(Ok(&initial), |start| start.read(&self.game))?.clone();
-            for action in moves {
-                require_legal(&*self.game, &position, *action)
-                    .map_err(|error| UsageError(format!("sample {sample}, ply {}: {error}", position.plies)))?;
-                position.play(&*self.game, *action);
+            let start = start.map_or(Ok(&initial), |start| start.read(&self.game))?;
+            let mut position = start.clone();
+            if !moves.iter().all(|action| position.play_if_legal(&*self.game, *action)) {
+                let error = first_illegal(&*self.game, start, moves);
+                return Err(UsageError(format!("sample {sample}, {error}")));
             }
             leaves.push(&self.game, sample as u32, position);
         }

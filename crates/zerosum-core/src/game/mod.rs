@@ -130,7 +130,7 @@ pub trait Game: Send + Sync + 'static {
     }
 
     /// True if an action of any number is legal, also past a soft ending. A game overrides this if it can tell without
-    /// generating all legal actions: each move of a recorded game is checked before it is replayed.
+    /// generating all legal actions.
     fn is_legal(&self, state: &Self::State, action: Action) -> bool {
         if self.outcome(state).is_some_and(|outcome| !outcome.is_soft) {
             return false;
@@ -138,6 +138,17 @@ pub trait Game: Send + Sync + 'static {
         let mut actions = Vec::new();
         self.legal_actions(state, &mut actions);
         actions.contains(&action)
+    }
+
+    /// Makes an action of any number if it is legal, also past a soft ending, and returns whether it was; the state is of no
+    /// use after an illegal one. A game overrides this if a move is quicker made than checked: the moves of recorded games
+    /// are checked as they are replayed.
+    fn play_if_legal(&self, state: &mut Self::State, action: Action) -> bool {
+        let is_legal = self.is_legal(state, action);
+        if is_legal {
+            self.play(state, action);
+        }
+        is_legal
     }
 
     /// The position if the player to move could pass, for the null moves of [`deepening`](crate::deepening); `None` where a
@@ -222,6 +233,13 @@ impl<S> Position<S> {
     pub fn play<G: Game<State = S>>(&mut self, game: &G, action: Action) {
         game.play(&mut self.state, action);
         self.plies += 1;
+    }
+
+    /// Makes an action if it is legal, and returns whether it was: see [`Game::play_if_legal`].
+    #[inline]
+    pub fn play_if_legal<G: Game<State = S>>(&mut self, game: &G, action: Action) -> bool {
+        self.plies += 1;
+        game.play_if_legal(&mut self.state, action)
     }
 
     /// The outcome by the rules or, if there is none, by the ply cap.

@@ -245,6 +245,10 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
         point == pass || point < pass && state.may_play_on(self, point)
     }
 
+    fn play_if_legal(&self, state: &mut State<W, P>, action: Action) -> bool {
+        state.play_if_legal(self, action)
+    }
+
     fn play(&self, state: &mut State<W, P>, action: Action) {
         state.play(self, action);
     }

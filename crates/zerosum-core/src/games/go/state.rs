@@ -175,8 +175,38 @@ impl<const W: usize, const P: usize> State<W, P> {
         self.history.keys(placement.num_stones).any(|earlier| earlier == key)
     }
 
+    /// Makes a move on a point for which [`Self::may_play_on`] is true, or the pass, and returns whether it was one.
+    pub fn play_if_legal(&mut self, go: &Go<W, P>, action: Action) -> bool {
+        let (point, side) = (usize::from(action), self.player.index());
+        if point == go.variant.pass() {
+            self.play(go, action);
+            return true;
+        }
+        let is_ko = go.variant.superko == Superko::Simple && self.ko == Some(action);
+        if point > go.variant.pass() || self.board.owner(point).is_some() || is_ko {
+            return false;
+        }
+        self.make(go, action);
+        let is_suicide = !self.board.stones[side].contains(point);
+        let repeats = || {
+            let key = self.key(go);
+            go.variant.superko.is_of_all_positions() && self.history.keys(self.board.num_stones).any(|old| old == key)
+        };
+        if is_suicide && !go.variant.suicide || repeats() {
+            return false;
+        }
+        self.remember_move(go, false);
+        true
+    }
+
     /// Makes a legal move; the action after the points is the pass.
     pub fn play(&mut self, go: &Go<W, P>, action: Action) {
+        self.make(go, action);
+        self.remember_move(go, usize::from(action) == go.variant.pass());
+    }
+
+    /// Makes a move without adding the position to the history.
+    fn make(&mut self, go: &Go<W, P>, action: Action) {
         let is_pass = usize::from(action) == go.variant.pass();
         self.earlier_kos = [self.ko, self.earlier_kos[0]];
         if is_pass {
@@ -198,6 +228,10 @@ impl<const W: usize, const P: usize> State<W, P> {
         self.latest.rotate_right(1);
         self.latest[0] = Some(action);
         self.player = self.player.opponent();
+    }
+
+    /// Adds the position after a move to the history, if the rules need it.
+    fn remember_move(&mut self, go: &Go<W, P>, is_pass: bool) {
         // Without the side to move, a pass leads to no new position.
         if go.variant.superko == Superko::Situational || go.variant.superko == Superko::Positional && !is_pass {
             self.remember(go);
@@ -210,6 +244,7 @@ mod tests {
     use crate::game::{Game, Notation, Position};
     use crate::games::go::{Go, Variant};
     use crate::games::options::Options;
+    use crate::random::RandomStream;
 
     /// Plays moves in GTP. Returns the board, and true if the last move is legal; an illegal move is not played.
     fn play(options: &str, start: &str, moves: &str) -> (String, bool) {
@@ -267,6 +302,40 @@ mod tests {
         let kos = |superko: &str, moves: &str| is_legal(&format!("go(size=7, superko={superko})"), KOS, moves);
         for superko in ["positional", "situational"] {
             assert!(!kos(superko, cycle) && kos(superko, &cycle[..cycle.len() - 3]), "{superko}");
+        }
+    }
+
+    /// Along games by chance under all rules, for each number of an action.
+    #[test]
+    fn a_move_made_if_it_is_legal_is_the_same_move() {
+        for superko in ["positional", "situational", "simple", "none"] {
+            for suicide in [false, true] {
+                let text = format!("go(size=5, superko={superko}, suicide={suicide})");
+                let (_, options) = Options::parse(&text).expect("well formed");
+                let game: Go<2, 82> = Go::new(Variant::from_options(options).expect("known options"));
+                let mut random = RandomStream::new(7, 0, 0, &text);
+                let (mut state, mut num_illegal) = (game.initial_state(), 0);
+                for _ in 0..900 {
+                    for action in 0..28 {
+                        let (mut made, mut played) = (state.clone(), state.clone());
+                        let is_legal = made.play_if_legal(&game, action);
+                        assert_eq!(is_legal, game.is_legal(&state, action), "{text}, action {action}");
+                        if is_legal {
+                            played.play(&game, action);
+                            assert!(made == played && made.history == played.history, "{text}, action {action}");
+                        } else {
+                            num_illegal += usize::from(action < 25 && state.board.owner(action.into()).is_none());
+                        }
+                    }
+                    let mut actions = Vec::new();
+                    game.legal_actions(&state, &mut actions);
+                    let moves = actions.len() - usize::from(actions.len() > 1); // passes only if there is nothing else
+                    let drawn = (random.uniform() * moves as f64) as usize;
+                    state.play(&game, actions[drawn]);
+                }
+                let has_bans = superko != "none" || !suicide;
+                assert_eq!(num_illegal > 0, has_bans, "{text}: {num_illegal} empty points were forbidden");
+            }
         }
     }
 
