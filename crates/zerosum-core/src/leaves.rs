@@ -83,22 +83,30 @@ impl<G: Game> Leaves<G> {
 
     /// Adds a position and encodes it.
     pub fn push(&mut self, game: &G, tree: u32, position: Position<G::State>) {
-        self.add(game, tree, position);
+        self.positions.push(position);
+        self.note_last(game, tree);
         self.complete(game);
     }
 
-    /// Adds a position, whose planes and legal actions are missing until [`Self::complete`].
-    pub(crate) fn add(&mut self, game: &G, tree: u32, position: Position<G::State>) {
-        self.arrays.players.push(game.player(&position.state));
-        self.arrays.trees.push(tree);
-        self.positions.push(position);
+    /// The positions. What is added at the end belongs to the leaves once [`Self::note_last`] or [`Self::note_root`] was called.
+    pub(crate) fn positions_mut(&mut self) -> &mut Vec<Position<G::State>> {
+        &mut self.positions
     }
 
-    /// Adds the root of a search by learned rules, whose hidden state belongs into `slot`.
-    pub(crate) fn push_root(&mut self, game: &G, tree: u32, position: &Position<G::State>, slot: u32) {
+    /// Makes the position that was added last a leaf. Its planes and legal actions are missing until [`Self::complete`].
+    pub(crate) fn note_last(&mut self, game: &G, tree: u32) {
+        let position = self.positions.last().expect("it was added");
+        self.arrays.players.push(game.player(&position.state));
+        self.arrays.trees.push(tree);
+    }
+
+    /// Makes the position that was added last, which is not kept, a leaf: the root of a search by learned rules, whose hidden state
+    /// belongs into `slot`.
+    pub(crate) fn note_root(&mut self, game: &G, tree: u32, slot: u32) {
+        let position = self.positions.pop().expect("it was added");
         self.arrays.trees.push(tree);
         self.arrays.players.push(game.player(&position.state));
-        self.arrays.complete(game, std::slice::from_ref(position));
+        self.arrays.complete(game, std::slice::from_ref(&position));
         self.arrays.hidden.push(HiddenMove { parent: NO_SLOT, action: 0, slot });
     }
 

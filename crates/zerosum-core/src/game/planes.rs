@@ -17,25 +17,33 @@ impl<'a> Planes<'a> {
     /// The next bit plane, for boards of at most 64 squares: bit i is square i, counted row by row from the top left.
     #[inline]
     pub fn mask(&mut self, mask: u64) {
-        let (plane, rest) = std::mem::take(&mut self.bits).split_at_mut(self.bytes_per_plane);
-        plane.copy_from_slice(&mask.to_le_bytes()[..self.bytes_per_plane]);
-        self.bits = rest;
+        self.words(&[mask]);
     }
 
     /// The next bit plane, for boards of at most 128 squares.
     #[inline]
     pub fn mask128(&mut self, mask: u128) {
-        let (plane, rest) = std::mem::take(&mut self.bits).split_at_mut(self.bytes_per_plane);
-        plane.copy_from_slice(&mask.to_le_bytes()[..self.bytes_per_plane]);
-        self.bits = rest;
+        self.words(&[mask as u64, (mask >> 64) as u64]);
     }
 
     /// The next bit plane, for boards of any size: word i has the squares from 64 i on.
     #[inline]
     pub fn words(&mut self, words: &[u64]) {
         let (plane, rest) = std::mem::take(&mut self.bits).split_at_mut(self.bytes_per_plane);
-        for (bytes, word) in plane.chunks_mut(8).zip(words) {
-            bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
+        let mut chunks = plane.chunks_exact_mut(8);
+        for (bytes, word) in (&mut chunks).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        // Bytes of a number that the compiler does not know are copied by a call, which costs more than the plane.
+        let (num_left, num_words) = (plane.len() % 8, plane.len() / 8);
+        match num_left {
+            0 => {}
+            _ if num_words == 0 => plane.copy_from_slice(&words[0].to_le_bytes()[..num_left]),
+            _ => {
+                let last = words[num_words - 1] >> (8 * num_left) | words[num_words] << (64 - 8 * num_left);
+                let at = plane.len() - 8;
+                plane[at..].copy_from_slice(&last.to_le_bytes());
+            }
         }
         self.bits = rest;
     }
@@ -59,5 +67,26 @@ impl<'a> Planes<'a> {
     /// True once every plane has been written.
     pub fn is_complete(&self) -> bool {
         self.bits.is_empty() && self.constants.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Planes;
+    use crate::random::mix;
+
+    #[test]
+    fn words_of_boards_of_all_sizes_are_written_in_their_bytes() {
+        for bytes_per_plane in 1..=79 {
+            let words: Vec<u64> = (0..10).map(|index| mix(index * 100 + bytes_per_plane as u64)).collect();
+            let expected: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take(bytes_per_plane).collect();
+            let mut bits = vec![0; 3 * bytes_per_plane];
+            let mut planes = Planes::new(&mut bits, &mut [], bytes_per_plane);
+            planes.words(&[0; 10]);
+            planes.words(&words);
+            planes.words(&[0; 10]);
+            assert!(planes.is_complete());
+            assert_eq!(bits, [vec![0; bytes_per_plane], expected, vec![0; bytes_per_plane]].concat());
+        }
     }
 }

@@ -73,15 +73,23 @@ impl<G: Game> Search<G> {
                     break;
                 }
                 paths.discard_current();
-                let ask = |question| match question {
-                    Question::Position(position, NO_SLOT) => leaves.add(game, index as u32, position),
-                    Question::Position(position, slot) => leaves.push_root(game, index as u32, &position, slot),
-                    Question::Move(hidden, player) => {
-                        leaves.push_move(game.spec(), index as u32, hidden, player, has_logit_places);
+                let positions = leaves.positions_mut();
+                let num_positions = positions.len();
+                let descent = tree.descend(game, config, exploration, tables, slots, &mut paths.indices, positions);
+                if !matches!(descent, Descent::Leaf(Question::Position(_))) {
+                    positions.truncate(num_positions);
+                }
+                match descent {
+                    Descent::Leaf(question) => {
+                        paths.finish_current();
+                        match question {
+                            Question::Position(NO_SLOT) => leaves.note_last(game, index as u32),
+                            Question::Position(slot) => leaves.note_root(game, index as u32, slot),
+                            Question::Move(hidden, player) => {
+                                leaves.push_move(game.spec(), index as u32, hidden, player, has_logit_places);
+                            }
+                        }
                     }
-                };
-                match tree.descend(game, config, exploration, tables, slots, &mut paths.indices, ask) {
-                    Descent::Leaf => paths.finish_current(),
                     Descent::Settled => *settled_nodes += paths.current().len() as u32 + 1,
                     Descent::Collision => {
                         self.num_collisions += 1;

@@ -10,15 +10,15 @@
 //! legal moves of the root and for nothing else: below it every action of the game may be searched, players take turns, and no
 //! node is the end of a game.
 
-use crate::game::Position;
 use crate::hidden_move::{HiddenMove, NO_SLOT};
 use crate::player::Player;
 
 /// What a simulation asks an evaluator about.
-pub enum Question<S> {
-    /// A position. With learned rules it is a root, and its hidden state belongs into this slot; else the slot is
-    /// [`NO_SLOT`].
-    Position(Position<S>, u32),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// The position that it has added. With learned rules it is a root, and its hidden state belongs into this slot; else the
+    /// slot is [`NO_SLOT`].
+    Position(u32),
     /// A move from a hidden state, and the player to move after it.
     Move(HiddenMove, Player),
 }

@@ -299,12 +299,13 @@ impl<const W: usize, const P: usize> Board<W, P> {
         }
     }
 
-    /// For each index, the stones whose chains have `index + 1` liberties.
-    pub fn stones_by_liberties(&self, geometry: &Geometry<W>) -> [SquareSet<W>; MAX_LIBERTIES] {
+    /// For each index below `most`, the stones whose chains have `index + 1` liberties.
+    pub fn stones_by_liberties(&self, geometry: &Geometry<W>, most: usize) -> [SquareSet<W>; MAX_LIBERTIES] {
         let empty = self.empty(geometry);
         let mut counted = [SquareSet::EMPTY; MAX_LIBERTIES];
         (self.stones[0] | self.stones[1]).for_each(|point| {
-            if usize::from(self.head[point]) != point {
+            // Each liberty has at most four neighbours, for each of which it is counted.
+            if usize::from(self.head[point]) != point || usize::from(self.chains[point].liberties) > 4 * most {
                 return;
             }
             let chain: SquareSet<W> = self.chain(point as u16).collect();

@@ -88,7 +88,7 @@ pub fn encode<const W: usize, const P: usize>(go: &Go<W, P>, state: &State<W, P>
     planes.constant(1.0);
     planes.words(&state.board.stones[own].0);
     planes.words(&state.board.stones[1 - own].0);
-    state.board.stones_by_liberties(geometry)[..3].iter().for_each(|stones| planes.words(&stones.0));
+    state.board.stones_by_liberties(geometry, 3)[..3].iter().for_each(|stones| planes.words(&stones.0));
     planes.words(&state.moves(go).banned.0);
     planes.constant(0.0);
     planes.constant(0.0);

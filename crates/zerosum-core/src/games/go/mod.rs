@@ -272,7 +272,7 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
             planes.words(&stones[1 - own].0);
         }
         if self.variant.liberties > 0 {
-            let counted = state.board.stones_by_liberties(&self.geometry);
+            let counted = state.board.stones_by_liberties(&self.geometry, self.variant.liberties);
             counted[..self.variant.liberties].iter().for_each(|stones| planes.words(&stones.0));
         }
         planes.constant(if state.player == Player::First { 1.0 } else { 0.0 });

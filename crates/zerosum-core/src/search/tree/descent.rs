@@ -16,8 +16,8 @@ use crate::tables::Tables;
 /// The end of a descent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Descent {
-    /// A position that needs an evaluation: the simulation waits for it.
-    Leaf,
+    /// A question that needs an evaluation: the simulation waits for it.
+    Leaf(Question),
     /// The end of a game, or a proven position: the simulation is done.
     Settled,
     /// A leaf that is in flight already. A virtual visit on the path sends the next descents elsewhere, until
@@ -31,7 +31,8 @@ impl<G: Game> Tree<G> {
     /// Makes one simulation as far as it goes without an evaluation.
     ///
     /// Positions that `tables` know are settled like those whose game is over.
-    /// `ask` gets the question of a leaf, and a hidden state's slot is taken from `slots`; `indices` gets the indices of the children taken on the way, also if no leaf was found.
+    /// `positions` gets the position of a leaf, and maybe another one if no leaf was found; a hidden state's slot is taken from
+    /// `slots`. `indices` gets the indices of the children taken on the way, also if no leaf was found.
     #[allow(clippy::too_many_arguments, clippy::too_many_lines)] // a search's parts; one simulation, step by step
     pub fn descend(
         &mut self,
@@ -41,7 +42,7 @@ impl<G: Game> Tree<G> {
         tables: &Tables,
         slots: &mut Slots,
         indices: &mut Vec<u16>,
-        ask: impl FnOnce(Question<G::State>),
+        positions: &mut Vec<Position<G::State>>,
     ) -> Descent {
         let root = self.arena.nodes[ROOT as usize];
         let in_flight = u32::from(self.in_flight());
@@ -57,8 +58,8 @@ impl<G: Game> Tree<G> {
             self.stop_reason = (in_flight == 0).then_some(StopReason::Memory);
             return Descent::NotMade;
         }
-        // The position reached so far: moves are made only where the rules are needed.
-        let mut position = None;
+        // Moves are made only where the rules are needed.
+        let mut has_position = false;
         let mut id = ROOT;
         self.path.clear();
         self.line.clear();
@@ -75,16 +76,15 @@ impl<G: Game> Tree<G> {
                     return Descent::Collision;
                 }
                 NodeKind::Fresh if config.learns_rules() => {
-                    let question = self.hidden_question(game, slots);
+                    let question = self.hidden_question(game, slots, positions);
                     self.enter_flight();
-                    ask(question);
-                    return Descent::Leaf;
+                    return Descent::Leaf(question);
                 }
                 NodeKind::Fresh => {
-                    let position = follow(game, &self.position, &mut position, &mut self.line);
+                    let position = follow(game, &self.position, positions, &mut has_position, &mut self.line);
                     let settled = || {
                         position.outcome(game).map(|outcome| outcome.result).or_else(|| {
-                            let result = tables.result(game, &position);
+                            let result = tables.result(game, position);
                             self.num_table_hits += u64::from(result.is_some());
                             result
                         })
@@ -99,8 +99,7 @@ impl<G: Game> Tree<G> {
                     node.player = game.player(&position.state);
                     node.kind = NodeKind::Pending;
                     self.enter_flight();
-                    ask(Question::Position(position, NO_SLOT));
-                    return Descent::Leaf;
+                    return Descent::Leaf(Question::Position(NO_SLOT));
                 }
                 NodeKind::Evaluated if config.learns_rules() => {
                     self.actions.clear();
@@ -109,10 +108,9 @@ impl<G: Game> Tree<G> {
                     self.arena.expand(id);
                 }
                 NodeKind::Evaluated => {
-                    let here = follow(game, &self.position, &mut position, &mut self.line);
+                    let here = follow(game, &self.position, positions, &mut has_position, &mut self.line);
                     self.actions.clear();
                     game.legal_actions(&here.state, &mut self.actions);
-                    position = Some(here);
                     self.arena.list(id, &self.actions);
                     self.arena.expand(id);
                 }
@@ -149,7 +147,7 @@ impl<G: Game> Tree<G> {
     }
 
     /// The question of the fresh node at the end of the path, where the rules are learned. Below the root players take turns.
-    fn hidden_question(&mut self, game: &G, slots: &mut Slots) -> Question<G::State> {
+    fn hidden_question(&mut self, game: &G, slots: &mut Slots, positions: &mut Vec<Position<G::State>>) -> Question {
         let id = *self.path.last().expect("a path holds the root") as usize;
         let slot = slots.take();
         self.slots.push(slot);
@@ -157,7 +155,8 @@ impl<G: Game> Tree<G> {
         self.arena.nodes[id].kind = NodeKind::Pending;
         let Some(parent) = self.path.len().checked_sub(2).map(|depth| self.path[depth] as usize) else {
             self.arena.nodes[id].player = game.player(&self.position.state);
-            return Question::Position(self.position.clone(), slot);
+            positions.push(self.position.clone());
+            return Question::Position(slot);
         };
         let player = self.arena.nodes[parent].player.opponent();
         self.arena.nodes[id].player = player;
@@ -168,15 +167,21 @@ impl<G: Game> Tree<G> {
     }
 }
 
-/// The position at the end of a descent from a tree's root. Starts at the position `reached` before, if any, and makes the moves
-/// of `line` since then, which it clears.
-fn follow<G: Game>(
+/// The position at the end of a descent from a tree's root: the last of `positions`, to which it is added unless it is there
+/// already (`has_position`). Makes the moves of `line`, which it clears.
+fn follow<'p, G: Game>(
     game: &G,
     root: &Position<G::State>,
-    reached: &mut Option<Position<G::State>>,
+    positions: &'p mut Vec<Position<G::State>>,
+    has_position: &mut bool,
     line: &mut Vec<Action>,
-) -> Position<G::State> {
-    let mut position = reached.take().unwrap_or_else(|| root.clone());
+) -> &'p Position<G::State> {
+    if !*has_position {
+        // Into its place at once: `push` would copy it twice more.
+        positions.extend_from_slice(std::slice::from_ref(root));
+        *has_position = true;
+    }
+    let position = positions.last_mut().expect("it was added");
     line.drain(..).for_each(|action| position.play(game, action));
     position
 }
