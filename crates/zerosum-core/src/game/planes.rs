@@ -41,8 +41,7 @@ impl<'a> Planes<'a> {
             _ if num_words == 0 => plane.copy_from_slice(&words[0].to_le_bytes()[..num_left]),
             _ => {
                 let last = words[num_words - 1] >> (8 * num_left) | words[num_words] << (64 - 8 * num_left);
-                let at = plane.len() - 8;
-                plane[at..].copy_from_slice(&last.to_le_bytes());
+                *plane.last_chunk_mut().expect("it has eight bytes") = last.to_le_bytes();
             }
         }
         self.bits = rest;
