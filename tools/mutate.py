@@ -4,11 +4,11 @@
     python tools/mutate.py replay contest --mutants 40
     python tools/mutate.py search --rust --mutants 10  # the Rust core
 
-A *room* is a folder of the package and the tests of the same name. Each *mutant* is a copy of the project with one
-fault of `mutations.py`, drawn at random by the seed. The room's tests run on it, first those that run the changed line
-(a first run of the tests traces them) and, if these pass, all others. A mutant that no test notices is a *survivor*:
-write the test that would notice it, or, if it behaves like the program, add it to `tools/equivalent_mutants.txt` as it
-is printed, with the reason. Mutants in that file are not drawn.
+A *room* is a folder of the package and the tests of the same name, with a few files of others that test it, too. Each
+*mutant* is a copy of the project with one fault of `mutations.py`, drawn at random by the seed. The room's tests run on
+it, first those that run the changed line (a first run of the tests traces them) and, if these pass, all others. A
+mutant that no test notices is a *survivor*: write the test that would notice it, or, if it behaves like the program,
+add it to `tools/equivalent_mutants.txt` as it is printed, with the reason. Mutants in that file are not drawn.
 
 Nothing is changed in the checkout: the mutants live in `--directory`, which also keeps the trace.
 """
@@ -57,15 +57,15 @@ class Room:
     rust: tuple[str, ...] = ()
 
 
-def _room(name: str, *rust: str) -> Room:
-    return Room(
-        (f"python/zerosum/{name}",), (f"tests/{name}",), tuple(f"crates/zerosum-core/src/{path}" for path in rust)
-    )
+def _room(name: str, *rust: str, also: tuple[str, ...] = ()) -> Room:
+    """A room by the folders of its name; `also` are files of other rooms' tests that test its code, too."""
+    tests = tuple(f"tests/{path}" for path in (name, *also))
+    return Room((f"python/zerosum/{name}",), tests, tuple(f"crates/zerosum-core/src/{path}" for path in rust))
 
 
 ROOMS = {
     "search": _room("search", "search", "erased/search.rs"),
-    "replay": _room("replay"),
+    "replay": _room("replay", also=("cluster/test_blocks.py", "learner/test_unroll.py")),
     "learner": _room("learner"),
     "selfplay": _room("selfplay", "selfplay.rs"),
     "contest": _room("contest"),
