@@ -39,6 +39,8 @@ from mutations import Mutation, mutations_of
 ROOT = Path(__file__).resolve().parents[1]
 EQUIVALENT = ROOT / "tools" / "equivalent_mutants.txt"
 COPIED = ("python", "tests", "tools", "docs", "crates", "README.md", "pyproject.toml", "Cargo.toml", "Cargo.lock")
+TABLES = Path("target", "syzygy")
+"""What `make oracles` fetches for tests, if it is there; linked."""
 MARK = "ZEROSUM_MUTANT"
 """Environment variable of all processes that the tests of a mutant start, by which they are found and ended."""
 
@@ -46,6 +48,15 @@ CPU_FACTOR = 5
 """Limit of CPU time beyond `--seconds`, by that of the tests without a fault."""
 WALL_FACTOR = 5
 """Limit of the wall clock, by that of CPU time."""
+MOST_BYTES = 8 << 30
+"""Memory of a process: a mutant may allocate without end."""
+CARGO_S = 300
+"""CPU seconds of a process of Cargo, compilers and the core's own tests among them."""
+QUICK_BUILD = [
+    f"--config=profile.test.{setting}"
+    for setting in ("incremental=true", "package.zerosum-core.opt-level=0", "package.zerosum-py.opt-level=0")
+]
+"""Builds a mutant in 2 CPU seconds; with the tests' own profile it takes 50."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +149,10 @@ def copy_project(root: Path, directory: Path) -> None:
             shutil.copytree(root / name, target, ignore=shutil.ignore_patterns("__pycache__", "runs"))
         elif (root / name).exists():
             shutil.copy2(root / name, target)
+    tables = directory / TABLES
+    if (root / TABLES).exists() and not tables.exists():
+        tables.parent.mkdir(parents=True, exist_ok=True)
+        tables.symlink_to((root / TABLES).resolve())
 
 
 def sample(root: Path, paths: Sequence[str], *, seed: int, only: str = "") -> list[Mutation]:
@@ -169,10 +184,20 @@ def equivalent(text: str) -> set[str]:
     return {block.strip() for block in blocks} - {""}
 
 
+def begin_rust(directory: Path) -> None:
+    """Build the core without a fault. Exits if that fails."""
+    for file in (directory / "crates").rglob("*.rs"):
+        file.touch()  # Cargo looks at times: what it built last may have been a mutant
+    if not build_core(directory):
+        sys.exit(f"The Rust core cannot be built: see {directory / 'tests.log'}.")
+
+
 def run(trials: Sequence[Trials], deadline: float, *, rust: bool) -> None:
     """Try the mutants of all rooms in turn until there are none, or the time is over."""
     try_one = try_rust if rust else try_python
-    traces = {trial.name: trace(trial.room, trial.directory) for trial in trials}
+    if rust:
+        begin_rust(trials[0].directory)
+    traces = {trial.name: trace(trial.room, trial.directory, may_fail=rust) for trial in trials}
     while waiting := [trial for trial in trials if trial.waiting]:
         for trial in waiting:
             if time.monotonic() > deadline:
@@ -207,8 +232,11 @@ Trace = dict[str, traced_tests.Traced]
 """Traces of the room's tests, by their ids."""
 
 
-def trace(room: Room, directory: Path) -> Trace:
-    """What a room's tests run without a fault; kept until a file changes. Exits if one fails, or none is there."""
+def trace(room: Room, directory: Path, *, may_fail: bool) -> Trace:
+    """What a room's tests run without a fault; kept until a file changes.
+
+    Exits if none is there, or if one fails; those that `may_fail` (a few measure the speed of the core) are left out.
+    """
     digest = hashlib.sha256(repr(room).encode())
     files = [file for path in ("python", "tests") for file in (directory / path).rglob("*") if file.is_file()]
     for file in sorted(files):
@@ -216,10 +244,12 @@ def trace(room: Room, directory: Path) -> Trace:
     kept = directory / f"trace-{digest.hexdigest()[:16]}.json"
     if not kept.exists():
         said = run_instrumented(room, directory, kept)
-        if said:
+        if said and not may_fail:
             kept.unlink(missing_ok=True)
             sys.exit(f"The tests fail without a fault ({said}): see {directory / 'tests.log'}.")
     found: Trace = json.loads(kept.read_text(encoding="utf-8"))
+    if not found:
+        sys.exit(f"No test passes without a fault: see {directory / 'tests.log'}.")
     return found
 
 
@@ -230,7 +260,7 @@ def run_instrumented(room: Room, directory: Path, kept: Path) -> str:
         for file, content in whole.items():
             text = traced_tests.instrumented(file.relative_to(directory).as_posix(), content)
             file.write_text(text, encoding="utf-8")
-        return run_tests(directory, room.tests, traced_tests.Tracer(kept), limit_s=3600)
+        return run_tests(directory, room.tests, traced_tests.Tracer(kept), "-q", limit_s=3600)
     finally:
         for file, content in whole.items():
             file.write_bytes(content)
@@ -255,41 +285,57 @@ def run_chosen(trial: Trials, chosen: set[str], tests: Trace) -> str:
     costs = {test: tests[test]["cpu_s"] for test in chosen}
     files = sorted({test.partition("::")[0] for test in chosen})
     limit_s = trial.least_s + CPU_FACTOR * sum(costs.values())
-    return run_tests(trial.directory, files, traced_tests.Chosen(costs), limit_s=limit_s)
+    return run_tests(trial.directory, files, traced_tests.Chosen(costs), "-qx", limit_s=limit_s)
 
 
 def try_rust(trial: Trials, _mutation: Mutation, _whole: bytes, tests: Trace) -> str | None:
-    """As `try_python`: the core's own tests, then the room's Python tests on the changed core."""
-    environment = {"CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16"}
-    environment |= {"CARGO_PROFILE_RELEASE_INCREMENTAL": "true", "PYO3_PYTHON": sys.executable}
-
-    def cargo(*words: str) -> int:
-        with (trial.directory / "tests.log").open("w") as log:
-            command = ["cargo", *words, "--locked"]
-            process = subprocess.Popen(
-                command, cwd=trial.directory, env=os.environ | environment, stdout=log, stderr=log, process_group=0
-            )
-            try:
-                return process.wait(timeout=900)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                return process.wait()
-
-    library = trial.directory / "python" / "zerosum" / "_core.abi3.so"
-    unchanged = library.read_bytes()
-    try:
-        if cargo("build", "--release", "-p", "zerosum-py"):
-            return None
-        if cargo("test", "-p", "zerosum-core", "--lib"):
-            return "cargo test"
-        shutil.copy(trial.directory / "target" / "release" / "lib_core.so", library)
-        return run_chosen(trial, set(tests), tests)
-    finally:
-        library.unlink()
-        library.write_bytes(unchanged)
+    """As `try_python`: the core's own tests of these files, then the room's Python tests on the changed core."""
+    if not build_core(trial.directory):
+        return None
+    names = [path.removesuffix(".rs").replace("/", "::") for path in trial.room.rust]
+    if not cargo(trial.directory, "test", "-p", "zerosum-core", "--lib", "--", *names):
+        return "cargo test"
+    return run_chosen(trial, set(tests), tests)
 
 
-def run_tests(directory: Path, paths: Sequence[str], plugin: object, *, limit_s: float) -> str:
+def build_core(directory: Path) -> bool:
+    """Build the Rust core of a copy of the project for its Python package. Returns whether it is a program."""
+    is_built = cargo(directory, "build", "--profile", "test", "-p", "zerosum-py")
+    if is_built:
+        library = directory / "python" / "zerosum" / "_core.abi3.so"
+        library.unlink(missing_ok=True)
+        shutil.copy(directory / "target" / "debug" / "lib_core.so", library)
+    return is_built
+
+
+def cargo(directory: Path, command: str, *words: str) -> bool:
+    """Run Cargo in a copy of the project. Returns whether it succeeded."""
+    environment = os.environ | {"CARGO_TARGET_DIR": str(directory / "target"), "PYO3_PYTHON": sys.executable}
+    with (directory / "tests.log").open("w") as log:
+        process = subprocess.Popen(
+            ["cargo", *QUICK_BUILD, command, "--locked", *words],
+            cwd=directory,
+            env=environment,
+            stdout=log,
+            stderr=log,
+            process_group=0,
+            preexec_fn=lambda: limit_resources(CARGO_S),
+        )
+        try:
+            return process.wait(timeout=WALL_FACTOR * CARGO_S) == 0
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return False
+
+
+def limit_resources(cpu_s: int) -> None:
+    """Limit the CPU time of this process and of each that it starts, and their memory."""
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+
+
+def run_tests(directory: Path, paths: Sequence[str], plugin: object, options: str, *, limit_s: float) -> str:
     """Run tests in a child, which has the libraries already. Returns why they failed, or "" if they passed."""
     import_libraries()
     log = directory / "tests.log"
@@ -297,7 +343,7 @@ def run_tests(directory: Path, paths: Sequence[str], plugin: object, *, limit_s:
     if child == 0:
         status = 1
         try:
-            status = _in_child(directory, paths, plugin, log, math.ceil(limit_s))
+            status = _in_child(directory, [options, *paths], plugin, log, math.ceil(limit_s))
         except BaseException:  # the child never goes on as its parent
             traceback.print_exc()
         finally:
@@ -315,7 +361,7 @@ def run_tests(directory: Path, paths: Sequence[str], plugin: object, *, limit_s:
     return traced_tests.outcome(log)
 
 
-def _in_child(directory: Path, paths: Sequence[str], plugin: object, log: Path, limit_s: int) -> int:
+def _in_child(directory: Path, words: Sequence[str], plugin: object, log: Path, limit_s: int) -> int:
     import pytest
 
     os.setsid()
@@ -323,12 +369,12 @@ def _in_child(directory: Path, paths: Sequence[str], plugin: object, log: Path, 
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for stream in (1, 2):
         os.dup2(file, stream)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s))
+    limit_resources(limit_s)
     path = os.pathsep.join(str(directory / name) for name in ("python", "tools"))  # tools, for instrumented code
     os.environ |= {"PYTHONPATH": path, MARK: str(os.getpid()), "PYTHONDONTWRITEBYTECODE": "1"}
     sys.dont_write_bytecode = True
     sys.path[:0] = [str(directory / "python")]
-    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", f"--rootdir={directory}", *paths], plugins=[plugin]))
+    return int(pytest.main([*words, "-p", "no:cacheprovider", f"--rootdir={directory}"], plugins=[plugin]))
 
 
 def import_libraries() -> None:

@@ -69,12 +69,13 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 class Tracer:
-    """Writes a `Traced` of each test to a JSON file. Other processes are not traced."""
+    """Writes a `Traced` of each test that passes to a JSON file. Other processes are not traced."""
 
     def __init__(self, out: Path) -> None:
         """`out` is the file."""
         self._out = out
         self._tests: dict[str, Traced] = {}
+        self._failed = set[str]()
         self._shared: dict[str, set[tuple[str, int]]] = defaultdict(set)
 
     @pytest.hookimpl(hookwrapper=True)
@@ -98,8 +99,14 @@ class Tracer:
         yield
         self._tests[item.nodeid]["blocks"] = sorted(HITS)
 
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Leave a test out that fails."""
+        if report.failed:
+            self._failed.add(report.nodeid)
+
     def pytest_sessionfinish(self) -> None:
         """Write the file."""
+        self._tests = {test: traced for test, traced in self._tests.items() if test not in self._failed}
         for test, traced in self._tests.items():
             traced["blocks"] = sorted({*traced["blocks"], *self._shared[_file(test)]})
         self._out.write_text(json.dumps(self._tests), encoding="utf-8")
