@@ -6,9 +6,10 @@
 
 A *room* is a folder of the package and the tests of the same name, with a few files of others that test it, too. Each
 *mutant* is a copy of the project with one fault of `mutations.py`, drawn at random by the seed. The room's tests run on
-it, first those that run the changed line (a first run of the tests traces them) and, if these pass, all others. A
-mutant that no test notices is a *survivor*: write the test that would notice it, or, if it behaves like the program,
-add it to `tools/equivalent_mutants.txt` as it is printed, with the reason. Mutants in that file are not drawn.
+it, first those that run the changed line (a first run of the tests traces them) and, if these pass, those that start
+other processes, which are not traced; all tests if the line is in no function. A mutant that no test notices is a
+*survivor*: write the test that would notice it, or, if it behaves like the program, add it to
+`tools/equivalent_mutants.txt` as it is printed, with the reason. Mutants in that file are not drawn.
 
 Nothing is changed in the checkout: the mutants live in `--directory`, which also keeps the trace.
 """
@@ -239,6 +240,7 @@ def trace(room: Room, directory: Path, *, may_fail: bool) -> Trace:
     """
     digest = hashlib.sha256(repr(room).encode())
     files = [file for path in ("python", "tests") for file in (directory / path).rglob("*") if file.is_file()]
+    files.append(directory / "tools" / "traced_tests.py")
     for file in sorted(files):
         digest.update(f"{file.relative_to(directory)} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
     kept = directory / f"trace-{digest.hexdigest()[:16]}.json"
@@ -274,7 +276,8 @@ def try_python(trial: Trials, mutation: Mutation, whole: bytes, tests: Trace) ->
         return None
     block = (mutation.path, traced_tests.block_of(whole, mutation.line))
     near = {test for test, traced in tests.items() if block in {(path, line) for path, line in traced["blocks"]}}
-    for chosen in (near, tests.keys() - near):
+    others = {test for test, traced in tests.items() if traced["has_children"] or block[1] == 0} - near
+    for chosen in (near, others):
         if chosen and (said := run_chosen(trial, chosen, tests)):
             return said
     return ""
