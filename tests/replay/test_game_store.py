@@ -1,6 +1,7 @@
 """The store: what is played is there again, in shards that any data tool reads."""
 
 import itertools
+import os
 import re
 import threading
 from dataclasses import fields
@@ -107,6 +108,21 @@ def test_it_seals_by_itself_and_empties_the_journal(tmp_path: Path):
         journal = parse_journal((tmp_path / "journal-000004.bin").read_bytes())
         assert (journal.number, journal.running, journal.finished) == (4, {}, [])
         assert games_in(store) == list(range(7))
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux counts open files so")
+def test_a_store_has_one_file_open(tmp_path: Path):
+    def num_open() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    with opened(tmp_path):
+        pass  # imports what it needs
+    before = num_open()
+    with opened(tmp_path, games_per_shard=2) as (store, _):
+        for game_id in range(7):
+            play(store, game_id)
+            assert num_open() == before + 1
+    assert num_open() == before
 
 
 def test_games_that_a_kill_kept_from_being_sealed_are_sealed_at_once(tmp_path: Path):
