@@ -40,8 +40,8 @@ from mutations import Mutation, mutations_of
 ROOT = Path(__file__).resolve().parents[1]
 EQUIVALENT = ROOT / "tools" / "equivalent_mutants.txt"
 COPIED = ("python", "tests", "tools", "docs", "crates", "README.md", "pyproject.toml", "Cargo.toml", "Cargo.lock")
-TABLES = Path("target", "syzygy")
-"""What `make oracles` fetches for tests, if it is there; linked."""
+LINKED = ("target/syzygy", "target/s3s-fs")
+"""What `make oracles` and `make s3-server` fetch for tests, if it is there."""
 MARK = "ZEROSUM_MUTANT"
 """Environment variable of all processes that the tests of a mutant start, by which they are found and ended."""
 
@@ -150,10 +150,10 @@ def copy_project(root: Path, directory: Path) -> None:
             shutil.copytree(root / name, target, ignore=shutil.ignore_patterns("__pycache__", "runs"))
         elif (root / name).exists():
             shutil.copy2(root / name, target)
-    tables = directory / TABLES
-    if (root / TABLES).exists() and not tables.exists():
-        tables.parent.mkdir(parents=True, exist_ok=True)
-        tables.symlink_to((root / TABLES).resolve())
+    for path in LINKED:
+        if (root / path).exists() and not (directory / path).exists():
+            (directory / path).parent.mkdir(parents=True, exist_ok=True)
+            (directory / path).symlink_to((root / path).resolve())
 
 
 def sample(root: Path, paths: Sequence[str], *, seed: int, only: str = "") -> list[Mutation]:

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from zerosum.base.errors import SettingsError
 from zerosum.games import make, measure_game
+from zerosum.network.evaluators import UniformEvaluator
 from zerosum.search import SearchConfig, new_search
+from zerosum.search.answering import answer
 from zerosum.search.config import MIN_TREE_KIB, MOST_MEMORY_MIB, natural_noise_alpha, tree_mib, with_room
 
 
@@ -42,6 +44,26 @@ def test_memory_grows_with_the_trees_up_to_a_limit() -> None:
     assert replace(grown, memory_mib=1) == config, "nothing else changes"
     assert with_room(game, SearchConfig(memory_mib=4096), 1).memory_mib == 4096
     assert with_room(game, config, 10**9).memory_mib == MOST_MEMORY_MIB
+
+
+@pytest.mark.parametrize(
+    ("name", "leaves_in_flight"), [("go19", 1), ("go19", 64), ("chess", 256), ("othello", 1), ("tictactoe", 16)]
+)
+def test_a_tree_has_the_memory_for_its_simulations(name: str, leaves_in_flight: int) -> None:
+    """Of many trees, so that whole mebibytes round little."""
+    game, num_trees = make(name), 4
+    config = SearchConfig(num_simulations=300, memory_mib=1, leaves_in_flight=leaves_in_flight, proof_nodes=0)
+    trees = new_search(game, with_room(game, config, num_trees), num_trees=num_trees)
+    for tree in range(num_trees):
+        trees.begin(tree, 300)
+    while answer(trees, UniformEvaluator(), leaves_in_flight):
+        pass
+    assert {trees.root(tree).stop_reason for tree in range(num_trees)} <= {"simulations", "proven"}
+
+
+def test_numbers_out_of_range_are_refused() -> None:
+    with pytest.raises(SettingsError, match="search.num_simulations is 0, but must be between 1 and"):
+        SearchConfig(num_simulations=0)
 
 
 def test_too_many_trees_are_refused() -> None:
