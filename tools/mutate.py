@@ -46,7 +46,7 @@ MARK = "ZEROSUM_MUTANT"
 """Environment variable of all processes that the tests of a mutant start, by which they are found and ended."""
 
 CPU_FACTOR = 5
-"""Limit of CPU time beyond `--seconds`, by that of the tests without a fault."""
+"""Limit of a test's CPU time beyond `--seconds`, by that without a fault."""
 WALL_FACTOR = 5
 """Limit of the wall clock, by that of CPU time."""
 MOST_BYTES = 8 << 30
@@ -98,7 +98,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--rust", action="store_true", help="mutants of the Rust core in place of the Python package")
     parser.add_argument("--only", default="", metavar="PATH", help="only files whose path contains this")
     parser.add_argument("--least", type=float, default=95.0, help="percentage of mutants that must be noticed")
-    parser.add_argument("--seconds", type=float, default=20.0, help="CPU seconds that any mutant's tests may take")
+    parser.add_argument("--seconds", type=float, default=20.0, help="CPU seconds that any test may take")
     parser.add_argument("--directory", type=Path, default=Path("/tmp/zerosum-mutants"), help="where the mutants live")
     asked = parser.parse_args(words)
     chosen = {name: room for name, room in ROOMS.items() if name in (asked.rooms or ROOMS)}
@@ -129,7 +129,7 @@ class Trials:
     waiting: list[Mutation]
     directory: Path
     least_s: float
-    """CPU seconds that the tests of a mutant may take, however fast they are without a fault."""
+    """CPU seconds that a test may take, however fast it is without a fault."""
     noticed: int = 0
     survivors: list[Mutation] = field(default_factory=list)
 
@@ -285,10 +285,10 @@ def try_python(trial: Trials, mutation: Mutation, whole: bytes, tests: Trace) ->
 
 def run_chosen(trial: Trials, chosen: set[str], tests: Trace) -> str:
     """Run some tests of a room, the fast ones first. Returns which one failed, or ""."""
-    costs = {test: tests[test]["cpu_s"] for test in chosen}
+    limits = {test: trial.least_s + CPU_FACTOR * tests[test]["cpu_s"] for test in chosen}
     files = sorted({test.partition("::")[0] for test in chosen})
-    limit_s = trial.least_s + CPU_FACTOR * sum(costs.values())
-    return run_tests(trial.directory, files, traced_tests.Chosen(costs), "-qx", limit_s=limit_s)
+    plugin = traced_tests.Chosen(limits, wall_factor=WALL_FACTOR)
+    return run_tests(trial.directory, files, plugin, "-qx", limit_s=sum(limits.values()))
 
 
 def try_rust(trial: Trials, _mutation: Mutation, _whole: bytes, tests: Trace) -> str | None:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 import itertools
 import json
+import math
+import os
 import re
 import resource
+import signal
 import sys
+import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -138,24 +142,38 @@ class Tracer:
 
 
 class Chosen:
-    """Runs only some tests, the fast ones first."""
+    """Runs only some tests, the fast ones first, and ends the process in which one takes too long."""
 
-    def __init__(self, costs: Mapping[str, float]) -> None:
-        """`costs` has their CPU seconds."""
-        self._costs = costs
+    def __init__(self, limits: Mapping[str, float], *, wall_factor: float) -> None:
+        """`limits` has CPU seconds of each, and times `wall_factor` seconds of the clock."""
+        self._limits, self._wall_factor = limits, wall_factor
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Limit the time of a test; its children have the same limit."""
+        limit_s = self._limits[item.nodeid]
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _, most_s = resource.getrlimit(resource.RLIMIT_CPU)
+        soft_s = math.ceil(used.ru_utime + used.ru_stime + limit_s)
+        resource.setrlimit(resource.RLIMIT_CPU, (min(soft_s, most_s), most_s))
+        timer = threading.Timer(self._wall_factor * limit_s, os.kill, (os.getpid(), signal.SIGKILL))
+        timer.daemon = True
+        timer.start()
+        yield
+        timer.cancel()
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Choose, and sort; tests of a file stay together, because they share fixtures."""
         fastest: dict[str, float] = {}
-        chosen = [item for item in items if item.nodeid in self._costs]
+        chosen = [item for item in items if item.nodeid in self._limits]
         for item in chosen:
-            file, cost = _file(item.nodeid), self._costs[item.nodeid]
-            fastest[file] = min(cost, fastest.get(file, cost))
+            file, limit_s = _file(item.nodeid), self._limits[item.nodeid]
+            fastest[file] = min(limit_s, fastest.get(file, limit_s))
 
         def place(item: pytest.Item) -> tuple[float, str, float]:
             file = _file(item.nodeid)
-            return fastest[file], file, self._costs[item.nodeid]
+            return fastest[file], file, self._limits[item.nodeid]
 
         items[:] = sorted(chosen, key=place)
 
