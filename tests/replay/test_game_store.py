@@ -53,6 +53,9 @@ def test_any_tool_reads_the_columns(tmp_path: Path):
     row = {name: table[name][1].as_py() for name in table.column_names}
     assert row["actions"] == record.plies["action"].tolist()
     assert row["outcome"] == record.outcome
+    assert str(table.schema.field("actions").type.value_type) == "uint16"
+    assert str(table.schema.field("target_visits").type.value_type.value_type) == "uint32"
+    assert str(table.schema.field("target_probabilities").type.value_type.value_type) == "float"
     bounds = itertools.pairwise(record.target_offsets)
     assert row["target_probabilities"] == [record.targets["probability"][a:b].tolist() for a, b in bounds]
     lists = {
@@ -143,6 +146,7 @@ def test_games_from_a_number_on_are_played_again(tmp_path: Path):
     with opened(tmp_path, games_per_shard=2) as (store, _):
         store.replay_from(3)
         assert games_in(store) == [0, 1, 2]
+        assert [record.game_id for record in store.recent(num_games=3)] == [0, 1, 2]
         for game_id in (4, 3):
             play(store, game_id)
         assert games_in(store) == [0, 1, 2, 3, 4]
