@@ -216,6 +216,32 @@ def test_an_interrupted_fetch_goes_on(run: Path, tmp_path: Path, monkeypatch: py
     assert whole[-1].partition(": ")[2] == again[-1].partition(": ")[2]
 
 
+def test_reads_that_fail_are_repeated_after_longer_and_longer_pauses(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = StoreNote((tmp_path / "store").as_uri(), "me")
+    copied(run, note)
+    read, pauses = ObjectStore.read, list[float]()
+
+    def failing(num_failures: int) -> Callable[[ObjectStore, str], bytes | None]:
+        def read_at_last(store: ObjectStore, key: str) -> bytes | None:
+            if len(pauses) < num_failures:
+                raise StoreFailure("out of order")
+            return read(store, key)
+
+        return read_at_last
+
+    monkeypatch.setattr("zerosum.run.storage.fetching.time", SimpleNamespace(sleep=pauses.append))
+    monkeypatch.setattr(ObjectStore, "read", failing(100))
+    with pytest.raises(RunError, match=r"000001.json in .* cannot be read: out of order. .* repeat the command"):
+        fetch_run(note.url, tmp_path / "fetched", report=lambda _: None, pause_s=0.5)
+    assert pauses == [0.5, 1, 2, 4, 8]
+    pauses.clear()
+    monkeypatch.setattr(ObjectStore, "read", failing(5))
+    fetch_run(note.url, tmp_path / "fetched", report=lambda _: None, pause_s=0.5)
+    assert_same_run(run, tmp_path / "fetched")
+
+
 def test_a_store_that_fails_is_reported_and_catches_up(run: Path, tmp_path: Path) -> None:
     """The store's directory is a file at first, and cannot be written."""
     place = tmp_path / "store"
