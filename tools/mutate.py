@@ -110,7 +110,9 @@ def main(words: Sequence[str] | None = None) -> None:
     for name, room in chosen.items():
         drawn = sample(asked.directory, room.rust if asked.rust else room.python, seed=asked.seed, only=asked.only)
         trials.append(Trials(name, room, drawn[: asked.mutants], asked.directory, asked.seconds))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Tests end processes by Ctrl-C, which a shell's background jobs ignore.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         run(trials, deadline, rust=asked.rust)
     finally:
