@@ -374,6 +374,13 @@ def test_pairs_are_games_of_one_opening() -> None:
     assert count_results({3: 1, 5: 0}).units == (0, 1, 1)
 
 
+def test_counts_of_two_matches_add_up() -> None:
+    one, other = {0: 1, 1: -1, 2: 0, 3: 1}, {4: -1, 5: -1, 6: 1}
+    assert count_results(one) + count_results(other) == count_results(one | other)
+    repeated = replace(pairs(1, 3, 5, 6, 3), num_repeated=2)
+    assert (repeated + repeated).num_repeated == 4
+
+
 @pytest.mark.parametrize("model", ["normalized", "logistic", "bayesian"])
 def test_repeated_pairs_add_to_the_means_but_not_to_the_evidence(model: Model) -> None:
     sprt = Sprt(0, 50, model=model)
