@@ -4,11 +4,12 @@
     python tools/mutate.py replay contest --mutants 40
     python tools/mutate.py search --rust --mutants 10  # the Rust core
 
-A *room* is a folder of the package and the tests of the same name. Each *mutant* is a copy of the project with one
-fault of `mutations.py`, drawn at random by the seed. The room's tests run on it, first those that run the changed line
-(a first run of the tests traces them) and, if these pass, all others. A mutant that no test notices is a *survivor*:
-write the test that would notice it, or, if it behaves like the program, add it to `tools/equivalent_mutants.txt` as it
-is printed, with the reason. Mutants in that file are not drawn.
+A *room* is a folder of the package and the tests of the same name, with a few files of others that test it, too. Each
+*mutant* is a copy of the project with one fault of `mutations.py`, drawn at random by the seed. The room's tests run on
+it, first those that run the changed line (a first run of the tests traces them) and, if these pass, those that start
+other processes, which are not traced; all tests if the line is in no function. A mutant that no test notices is a
+*survivor*: write the test that would notice it, or, if it behaves like the program, add it to
+`tools/equivalent_mutants.txt` as it is printed, with the reason. Mutants in that file are not drawn.
 
 Nothing is changed in the checkout: the mutants live in `--directory`, which also keeps the trace.
 """
@@ -39,13 +40,24 @@ from mutations import Mutation, mutations_of
 ROOT = Path(__file__).resolve().parents[1]
 EQUIVALENT = ROOT / "tools" / "equivalent_mutants.txt"
 COPIED = ("python", "tests", "tools", "docs", "crates", "README.md", "pyproject.toml", "Cargo.toml", "Cargo.lock")
+LINKED = ("target/syzygy", "target/s3s-fs")
+"""What `make oracles` and `make s3-server` fetch for tests, if it is there."""
 MARK = "ZEROSUM_MUTANT"
 """Environment variable of all processes that the tests of a mutant start, by which they are found and ended."""
 
 CPU_FACTOR = 5
-"""Limit of CPU time beyond `--seconds`, by that of the tests without a fault."""
+"""Limit of a test's CPU time beyond `--seconds`, by that without a fault."""
 WALL_FACTOR = 5
 """Limit of the wall clock, by that of CPU time."""
+MOST_BYTES = 8 << 30
+"""Memory of a process: a mutant may allocate without end."""
+CARGO_S = 300
+"""CPU seconds of a process of Cargo, compilers and the core's own tests among them."""
+QUICK_BUILD = [
+    f"--config=profile.test.{setting}"
+    for setting in ("incremental=true", "package.zerosum-core.opt-level=0", "package.zerosum-py.opt-level=0")
+]
+"""Builds a mutant in 2 CPU seconds; with the tests' own profile it takes 50."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +69,15 @@ class Room:
     rust: tuple[str, ...] = ()
 
 
-def _room(name: str, *rust: str) -> Room:
-    return Room(
-        (f"python/zerosum/{name}",), (f"tests/{name}",), tuple(f"crates/zerosum-core/src/{path}" for path in rust)
-    )
+def _room(name: str, *rust: str, also: tuple[str, ...] = ()) -> Room:
+    """A room by the folders of its name; `also` are files of other rooms' tests that test its code, too."""
+    tests = tuple(f"tests/{path}" for path in (name, *also))
+    return Room((f"python/zerosum/{name}",), tests, tuple(f"crates/zerosum-core/src/{path}" for path in rust))
 
 
 ROOMS = {
     "search": _room("search", "search", "erased/search.rs"),
-    "replay": _room("replay"),
+    "replay": _room("replay", also=("cluster/test_blocks.py", "learner/test_unroll.py")),
     "learner": _room("learner"),
     "selfplay": _room("selfplay", "selfplay.rs"),
     "contest": _room("contest"),
@@ -86,7 +98,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--rust", action="store_true", help="mutants of the Rust core in place of the Python package")
     parser.add_argument("--only", default="", metavar="PATH", help="only files whose path contains this")
     parser.add_argument("--least", type=float, default=95.0, help="percentage of mutants that must be noticed")
-    parser.add_argument("--seconds", type=float, default=20.0, help="CPU seconds that any mutant's tests may take")
+    parser.add_argument("--seconds", type=float, default=20.0, help="CPU seconds that any test may take")
     parser.add_argument("--directory", type=Path, default=Path("/tmp/zerosum-mutants"), help="where the mutants live")
     asked = parser.parse_args(words)
     chosen = {name: room for name, room in ROOMS.items() if name in (asked.rooms or ROOMS)}
@@ -98,7 +110,9 @@ def main(words: Sequence[str] | None = None) -> None:
     for name, room in chosen.items():
         drawn = sample(asked.directory, room.rust if asked.rust else room.python, seed=asked.seed, only=asked.only)
         trials.append(Trials(name, room, drawn[: asked.mutants], asked.directory, asked.seconds))
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Tests end processes by Ctrl-C, which a shell's background jobs ignore.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         run(trials, deadline, rust=asked.rust)
     finally:
@@ -117,7 +131,7 @@ class Trials:
     waiting: list[Mutation]
     directory: Path
     least_s: float
-    """CPU seconds that the tests of a mutant may take, however fast they are without a fault."""
+    """CPU seconds that a test may take, however fast it is without a fault."""
     noticed: int = 0
     survivors: list[Mutation] = field(default_factory=list)
 
@@ -138,6 +152,10 @@ def copy_project(root: Path, directory: Path) -> None:
             shutil.copytree(root / name, target, ignore=shutil.ignore_patterns("__pycache__", "runs"))
         elif (root / name).exists():
             shutil.copy2(root / name, target)
+    for path in LINKED:
+        if (root / path).exists() and not (directory / path).exists():
+            (directory / path).parent.mkdir(parents=True, exist_ok=True)
+            (directory / path).symlink_to((root / path).resolve())
 
 
 def sample(root: Path, paths: Sequence[str], *, seed: int, only: str = "") -> list[Mutation]:
@@ -169,10 +187,20 @@ def equivalent(text: str) -> set[str]:
     return {block.strip() for block in blocks} - {""}
 
 
+def begin_rust(directory: Path) -> None:
+    """Build the core without a fault. Exits if that fails."""
+    for file in (directory / "crates").rglob("*.rs"):
+        file.touch()  # Cargo looks at times: what it built last may have been a mutant
+    if not build_core(directory):
+        sys.exit(f"The Rust core cannot be built: see {directory / 'tests.log'}.")
+
+
 def run(trials: Sequence[Trials], deadline: float, *, rust: bool) -> None:
     """Try the mutants of all rooms in turn until there are none, or the time is over."""
     try_one = try_rust if rust else try_python
-    traces = {trial.name: trace(trial.room, trial.directory) for trial in trials}
+    if rust:
+        begin_rust(trials[0].directory)
+    traces = {trial.name: trace(trial.room, trial.directory, may_fail=rust) for trial in trials}
     while waiting := [trial for trial in trials if trial.waiting]:
         for trial in waiting:
             if time.monotonic() > deadline:
@@ -207,19 +235,25 @@ Trace = dict[str, traced_tests.Traced]
 """Traces of the room's tests, by their ids."""
 
 
-def trace(room: Room, directory: Path) -> Trace:
-    """What a room's tests run without a fault; kept until a file changes. Exits if one fails, or none is there."""
+def trace(room: Room, directory: Path, *, may_fail: bool) -> Trace:
+    """What a room's tests run without a fault; kept until a file changes.
+
+    Exits if none is there, or if one fails; those that `may_fail` (a few measure the speed of the core) are left out.
+    """
     digest = hashlib.sha256(repr(room).encode())
     files = [file for path in ("python", "tests") for file in (directory / path).rglob("*") if file.is_file()]
+    files.append(directory / "tools" / "traced_tests.py")
     for file in sorted(files):
         digest.update(f"{file.relative_to(directory)} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
     kept = directory / f"trace-{digest.hexdigest()[:16]}.json"
     if not kept.exists():
         said = run_instrumented(room, directory, kept)
-        if said:
+        if said and not may_fail:
             kept.unlink(missing_ok=True)
             sys.exit(f"The tests fail without a fault ({said}): see {directory / 'tests.log'}.")
     found: Trace = json.loads(kept.read_text(encoding="utf-8"))
+    if not found:
+        sys.exit(f"No test passes without a fault: see {directory / 'tests.log'}.")
     return found
 
 
@@ -230,7 +264,7 @@ def run_instrumented(room: Room, directory: Path, kept: Path) -> str:
         for file, content in whole.items():
             text = traced_tests.instrumented(file.relative_to(directory).as_posix(), content)
             file.write_text(text, encoding="utf-8")
-        return run_tests(directory, room.tests, traced_tests.Tracer(kept), limit_s=3600)
+        return run_tests(directory, room.tests, traced_tests.Tracer(kept), "-q", limit_s=3600)
     finally:
         for file, content in whole.items():
             file.write_bytes(content)
@@ -244,7 +278,8 @@ def try_python(trial: Trials, mutation: Mutation, whole: bytes, tests: Trace) ->
         return None
     block = (mutation.path, traced_tests.block_of(whole, mutation.line))
     near = {test for test, traced in tests.items() if block in {(path, line) for path, line in traced["blocks"]}}
-    for chosen in (near, tests.keys() - near):
+    others = {test for test, traced in tests.items() if traced["has_children"] or block[1] == 0} - near
+    for chosen in (near, others):
         if chosen and (said := run_chosen(trial, chosen, tests)):
             return said
     return ""
@@ -252,44 +287,60 @@ def try_python(trial: Trials, mutation: Mutation, whole: bytes, tests: Trace) ->
 
 def run_chosen(trial: Trials, chosen: set[str], tests: Trace) -> str:
     """Run some tests of a room, the fast ones first. Returns which one failed, or ""."""
-    costs = {test: tests[test]["cpu_s"] for test in chosen}
+    limits = {test: trial.least_s + CPU_FACTOR * tests[test]["cpu_s"] for test in chosen}
     files = sorted({test.partition("::")[0] for test in chosen})
-    limit_s = trial.least_s + CPU_FACTOR * sum(costs.values())
-    return run_tests(trial.directory, files, traced_tests.Chosen(costs), limit_s=limit_s)
+    plugin = traced_tests.Chosen(limits, wall_factor=WALL_FACTOR)
+    return run_tests(trial.directory, files, plugin, "-qx", limit_s=sum(limits.values()))
 
 
 def try_rust(trial: Trials, _mutation: Mutation, _whole: bytes, tests: Trace) -> str | None:
-    """As `try_python`: the core's own tests, then the room's Python tests on the changed core."""
-    environment = {"CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16"}
-    environment |= {"CARGO_PROFILE_RELEASE_INCREMENTAL": "true", "PYO3_PYTHON": sys.executable}
-
-    def cargo(*words: str) -> int:
-        with (trial.directory / "tests.log").open("w") as log:
-            command = ["cargo", *words, "--locked"]
-            process = subprocess.Popen(
-                command, cwd=trial.directory, env=os.environ | environment, stdout=log, stderr=log, process_group=0
-            )
-            try:
-                return process.wait(timeout=900)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                return process.wait()
-
-    library = trial.directory / "python" / "zerosum" / "_core.abi3.so"
-    unchanged = library.read_bytes()
-    try:
-        if cargo("build", "--release", "-p", "zerosum-py"):
-            return None
-        if cargo("test", "-p", "zerosum-core", "--lib"):
-            return "cargo test"
-        shutil.copy(trial.directory / "target" / "release" / "lib_core.so", library)
-        return run_chosen(trial, set(tests), tests)
-    finally:
-        library.unlink()
-        library.write_bytes(unchanged)
+    """As `try_python`: the core's own tests of these files, then the room's Python tests on the changed core."""
+    if not build_core(trial.directory):
+        return None
+    names = [path.removesuffix(".rs").replace("/", "::") for path in trial.room.rust]
+    if not cargo(trial.directory, "test", "-p", "zerosum-core", "--lib", "--", *names):
+        return "cargo test"
+    return run_chosen(trial, set(tests), tests)
 
 
-def run_tests(directory: Path, paths: Sequence[str], plugin: object, *, limit_s: float) -> str:
+def build_core(directory: Path) -> bool:
+    """Build the Rust core of a copy of the project for its Python package. Returns whether it is a program."""
+    is_built = cargo(directory, "build", "--profile", "test", "-p", "zerosum-py")
+    if is_built:
+        library = directory / "python" / "zerosum" / "_core.abi3.so"
+        library.unlink(missing_ok=True)
+        shutil.copy(directory / "target" / "debug" / "lib_core.so", library)
+    return is_built
+
+
+def cargo(directory: Path, command: str, *words: str) -> bool:
+    """Run Cargo in a copy of the project. Returns whether it succeeded."""
+    environment = os.environ | {"CARGO_TARGET_DIR": str(directory / "target"), "PYO3_PYTHON": sys.executable}
+    with (directory / "tests.log").open("w") as log:
+        process = subprocess.Popen(
+            ["cargo", *QUICK_BUILD, command, "--locked", *words],
+            cwd=directory,
+            env=environment,
+            stdout=log,
+            stderr=log,
+            process_group=0,
+            preexec_fn=lambda: limit_resources(CARGO_S),
+        )
+        try:
+            return process.wait(timeout=WALL_FACTOR * CARGO_S) == 0
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return False
+
+
+def limit_resources(cpu_s: int) -> None:
+    """Limit the CPU time of this process and of each that it starts, and their memory."""
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+
+
+def run_tests(directory: Path, paths: Sequence[str], plugin: object, options: str, *, limit_s: float) -> str:
     """Run tests in a child, which has the libraries already. Returns why they failed, or "" if they passed."""
     import_libraries()
     log = directory / "tests.log"
@@ -297,7 +348,7 @@ def run_tests(directory: Path, paths: Sequence[str], plugin: object, *, limit_s:
     if child == 0:
         status = 1
         try:
-            status = _in_child(directory, paths, plugin, log, math.ceil(limit_s))
+            status = _in_child(directory, [options, *paths], plugin, log, math.ceil(limit_s))
         except BaseException:  # the child never goes on as its parent
             traceback.print_exc()
         finally:
@@ -315,7 +366,7 @@ def run_tests(directory: Path, paths: Sequence[str], plugin: object, *, limit_s:
     return traced_tests.outcome(log)
 
 
-def _in_child(directory: Path, paths: Sequence[str], plugin: object, log: Path, limit_s: int) -> int:
+def _in_child(directory: Path, words: Sequence[str], plugin: object, log: Path, limit_s: int) -> int:
     import pytest
 
     os.setsid()
@@ -323,12 +374,12 @@ def _in_child(directory: Path, paths: Sequence[str], plugin: object, log: Path, 
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for stream in (1, 2):
         os.dup2(file, stream)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit_s, limit_s))
+    limit_resources(limit_s)
     path = os.pathsep.join(str(directory / name) for name in ("python", "tools"))  # tools, for instrumented code
     os.environ |= {"PYTHONPATH": path, MARK: str(os.getpid()), "PYTHONDONTWRITEBYTECODE": "1"}
     sys.dont_write_bytecode = True
     sys.path[:0] = [str(directory / "python")]
-    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", f"--rootdir={directory}", *paths], plugins=[plugin]))
+    return int(pytest.main([*words, "-p", "no:cacheprovider", f"--rootdir={directory}"], plugins=[plugin]))
 
 
 def import_libraries() -> None:

@@ -97,6 +97,7 @@ def test_draws_need_both_players_and_the_ply() -> None:
     wide = AdjudicationRules(draw=DrawRule(1, win_rate=0.05))
     assert ends(wide, reports(Score(win_rate=0.45), Score(win_rate=0.55))) is not None
     assert ends(wide, reports(Score(win_rate=0.44), Score(win_rate=0.55))) is None
+    assert ends(wide, reports(Score(win_rate=0.45), Score(win_rate=0.56))) is None
 
 
 def test_the_longest_game() -> None:

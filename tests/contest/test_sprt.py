@@ -337,6 +337,19 @@ def test_one_sided_drawn_and_empty_matches() -> None:
     )
 
 
+def test_shares_of_drawn_games_and_level_pairs() -> None:
+    found = match_statistics(MatchCounts(Tally(wins=4, draws=2, losses=2), (0, 1, 1, 2, 0)), sprt=Sprt(0, 5))
+    assert (found.draw_ratio, found.level_ratio) == (2 / 8, 1 / 4)
+    assert "25.0% drawn" in str(found) and "25.0% level" in str(found)
+    numbers = found.numbers()
+    assert (numbers["wins"], numbers["draws"], numbers["losses"], numbers["pairs"]) == (4, 2, 2, [0, 1, 1, 2, 0])
+    assert found.elo and found.nelo and found.sprt
+    for name, interval in (("elo", found.elo), ("nelo", found.nelo)):
+        told = (numbers[name], numbers[f"{name}_low"], numbers[f"{name}_high"])
+        assert told == (interval.elo, interval.low, interval.high)
+    assert (numbers["llr"], numbers["elo1"], numbers["decision"]) == (found.sprt.llr, 5, None)
+
+
 def test_one_sided_matches_in_which_fastchess_erred() -> None:
     """Issues 877, 879 and 881: a hang, a NaN, and H1 accepted for a player that lost all but a few games."""
     assert Sprt(-1500, -500).test(pairs(144, 3, 1, 0, 0)).decision == "H0"
@@ -359,6 +372,13 @@ def test_pairs_are_games_of_one_opening() -> None:
     assert counts == MatchCounts(Tally(wins=6, draws=3, losses=3), (0, 1, 2, 0, 2))
     assert counts.units == counts.pairs
     assert count_results({3: 1, 5: 0}).units == (0, 1, 1)
+
+
+def test_counts_of_two_matches_add_up() -> None:
+    one, other = {0: 1, 1: -1, 2: 0, 3: 1}, {4: -1, 5: -1, 6: 1}
+    assert count_results(one) + count_results(other) == count_results(one | other)
+    repeated = replace(pairs(1, 3, 5, 6, 3), num_repeated=2)
+    assert (repeated + repeated).num_repeated == 4
 
 
 @pytest.mark.parametrize("model", ["normalized", "logistic", "bayesian"])

@@ -25,6 +25,7 @@ from zerosum.learner import (
     grown_state,
     learning_rate,
 )
+from zerosum.learner.learner import _autocast
 from zerosum.network import (
     Checkpoint,
     CheckpointInfo,
@@ -688,3 +689,20 @@ def test_a_gpu_gets_steps_before_it_has_made_the_last() -> None:
     assert len(set(losses)) == 8 and all(map(math.isfinite, losses))
     with pytest.raises(KeyError):
         reports[0].measures["no such measure"]
+
+
+@pytest.mark.parametrize(
+    ("instructions", "dtype"),
+    [
+        (set(), torch.float32),
+        ({"_is_avx512_bf16_supported"}, torch.bfloat16),
+        ({"_is_amx_tile_supported"}, torch.bfloat16),
+    ],
+)
+def test_a_cpu_computes_in_bfloat16_if_it_is_fast(
+    instructions: set[str], dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+        monkeypatch.setattr(torch.cpu, name, lambda name=name: name in instructions)
+    with _autocast("auto", torch.device("cpu"))():
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == dtype

@@ -1,6 +1,7 @@
 """The store: what is played is there again, in shards that any data tool reads."""
 
 import itertools
+import os
 import re
 import threading
 from dataclasses import fields
@@ -52,6 +53,9 @@ def test_any_tool_reads_the_columns(tmp_path: Path):
     row = {name: table[name][1].as_py() for name in table.column_names}
     assert row["actions"] == record.plies["action"].tolist()
     assert row["outcome"] == record.outcome
+    assert str(table.schema.field("actions").type.value_type) == "uint16"
+    assert str(table.schema.field("target_visits").type.value_type.value_type) == "uint32"
+    assert str(table.schema.field("target_probabilities").type.value_type.value_type) == "float"
     bounds = itertools.pairwise(record.target_offsets)
     assert row["target_probabilities"] == [record.targets["probability"][a:b].tolist() for a, b in bounds]
     lists = {
@@ -109,6 +113,21 @@ def test_it_seals_by_itself_and_empties_the_journal(tmp_path: Path):
         assert games_in(store) == list(range(7))
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux counts open files so")
+def test_a_store_has_one_file_open(tmp_path: Path):
+    def num_open() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    with opened(tmp_path):
+        pass  # imports what it needs
+    before = num_open()
+    with opened(tmp_path, games_per_shard=2) as (store, _):
+        for game_id in range(7):
+            play(store, game_id)
+            assert num_open() == before + 1
+    assert num_open() == before
+
+
 def test_games_that_a_kill_kept_from_being_sealed_are_sealed_at_once(tmp_path: Path):
     filled(tmp_path)
     with opened(tmp_path, games_per_shard=3) as (store, messages):
@@ -127,6 +146,7 @@ def test_games_from_a_number_on_are_played_again(tmp_path: Path):
     with opened(tmp_path, games_per_shard=2) as (store, _):
         store.replay_from(3)
         assert games_in(store) == [0, 1, 2]
+        assert [record.game_id for record in store.recent(num_games=3)] == [0, 1, 2]
         for game_id in (4, 3):
             play(store, game_id)
         assert games_in(store) == [0, 1, 2, 3, 4]

@@ -1,13 +1,102 @@
-"""Games to learn from without playing, when shards of them are damaged."""
+"""Games to learn from without playing: the split, parts that fit into memory, and damaged shards."""
 
 from __future__ import annotations
 
+import dataclasses
+import random
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+from games_recorded import random_game
 from stores_for_tests import filled, flip, names_in
+from zerosum.games import make
+from zerosum.replay import record_source
+from zerosum.replay.batch import make_batch
 from zerosum.replay.config import ReplayConfig
-from zerosum.replay.record_source import RecordSource
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.record_source import RecordSource, as_played, split_of
+from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
 from zerosum.replay.shards import read_shard
+from zerosum.replay.window import ReplayWindow
+
+GAME = "connect4"
+GAMES = [random_game(number, random.Random(number)) for number in range(300)]
+CONFIG = ReplayConfig(dev_share=0.2, test_share=0.1)
+SPLITS = [split_of(game, CONFIG) for game in GAMES]
+
+
+def stored(directory: Path, games: Sequence[GameRecord], *, games_per_shard: int) -> None:
+    """A store with these games."""
+    store = GameStore(directory, report=print)
+    for start in range(0, len(games), games_per_shard):
+        store.add_games(games[start : start + games_per_shard])
+    store.close()
+
+
+def games_in(window: ReplayWindow) -> set[int]:
+    """The numbers of the games with positions in a window."""
+    return set(window.sample(30_000, seed=1, step=1).game_ids.tolist())
+
+
+# ---- the split
+
+
+def test_the_split_is_by_start_and_moves_alone() -> None:
+    shares = {name: SPLITS.count(name) / len(SPLITS) for name in ("train", "dev", "test")}
+    assert shares == pytest.approx({"train": 0.7, "dev": 0.2, "test": 0.1}, abs=0.07)
+    again = [dataclasses.replace(game, game_id=game.game_id + 5, outcome=-game.outcome) for game in GAMES]
+    assert [split_of(game, CONFIG) for game in again] == SPLITS
+    elsewhere = [dataclasses.replace(game, start="7/7/7/7/3O3/3X3 X") for game in GAMES]
+    assert [split_of(game, CONFIG) for game in elsewhere] != SPLITS
+
+
+def test_windows_hold_the_games_of_their_split(tmp_path: Path) -> None:
+    stored(tmp_path, GAMES, games_per_shard=100)
+    source = RecordSource(tmp_path, CONFIG, report=print)
+    (part,) = source.parts
+    for name, window in {"train": source.window(part), **source.held_out()}.items():
+        expected = [game for game, split in zip(GAMES, SPLITS, strict=True) if split == name]
+        assert games_in(window) == {game.game_id for game in expected if game.num_positions}
+        assert window.num_positions == sum(game.num_positions for game in expected)
+
+
+def test_the_first_games_are_held_out_if_there_are_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_source, "MOST_HELD_OUT_GAMES", 10)
+    stored(tmp_path, GAMES, games_per_shard=100)
+    for name, window in RecordSource(tmp_path, CONFIG, report=print).held_out().items():
+        expected = [game for game, split in zip(GAMES, SPLITS, strict=True) if split == name][:10]
+        assert games_in(window) == {game.game_id for game in expected if game.num_positions}
+
+
+# ---- parts
+
+
+@pytest.mark.parametrize(
+    ("games_in_memory", "sizes"),
+    [(1, [1, 1, 1, 1, 1]), (59, [1, 1, 1, 1, 1]), (119, [1, 1, 1, 1, 1]), (120, [2, 2, 1]), (500, [5])],
+)
+def test_parts_are_as_large_as_fits(tmp_path: Path, games_in_memory: int, sizes: list[int]) -> None:
+    """Shards of 60 games, of which each part has at least one."""
+    stored(tmp_path, GAMES, games_per_shard=60)
+    config = dataclasses.replace(CONFIG, games_in_memory=games_in_memory)
+    source = RecordSource(tmp_path, config, report=print)
+    assert [len(part.seals) for part in source.parts] == sizes
+    assert [seal.number for part in source.parts for seal in part.seals] == [1, 2, 3, 4, 5]
+    for part in source.parts:
+        # It is estimated by the split's share.
+        assert source.window(part).num_positions == pytest.approx(part.num_positions, rel=0.2)
+    assert sum(part.num_positions for part in source.parts) == pytest.approx(0.7 * source.num_positions, abs=5)
+    assert source.num_games == 300 and source.num_positions == sum(game.num_positions for game in GAMES)
+
+
+def test_the_first_game_tells_which_game_it_is(tmp_path: Path) -> None:
+    assert RecordSource(tmp_path / "empty", CONFIG, report=print).first_game() is None
+    stored(tmp_path / "some", GAMES[:3], games_per_shard=2)
+    game = RecordSource(tmp_path / "some", CONFIG, report=print).first_game()
+    assert game is not None and game.game_id == 0
 
 
 def test_a_damaged_shard_is_left_out_and_reported_once(tmp_path: Path) -> None:
@@ -22,3 +111,68 @@ def test_a_damaged_shard_is_left_out_and_reported_once(tmp_path: Path) -> None:
         assert source.window(part).num_positions == whole
     (said,) = reports
     assert first in said and said.endswith("Its 2 games are left out.")
+
+
+# ---- targets
+
+
+def record(values: list[float | None], outcome: float) -> GameRecord:
+    plies = np.zeros(len(values), PLY)
+    plies["action"] = range(len(values))
+    plies["player"] = np.arange(len(values)) % 2
+    plies["search_value"] = [value or 0.0 for value in values]
+    evaluated = PlyFlag.RECORDED | PlyFlag.EVALUATED
+    plies["flags"] = [PlyFlag.RECORDED if value is None else evaluated for value in values]
+    spec = make(GAME).spec
+    targets = policy_target([1, 2] * len(values), [0.25, 0.75] * len(values), [0] * 2 * len(values))
+    return GameRecord(
+        game_id=0,
+        game=spec.name,
+        game_version=spec.version,
+        options=spec.options,
+        start="",
+        settings_hash="",
+        seed=0,
+        plies=plies,
+        targets=targets,
+        target_offsets=np.arange(0, 2 * len(values) + 1, 2, dtype=np.int64),
+        outcome=outcome,
+        ending="",
+    )
+
+
+def test_a_position_without_an_evaluation_learns_the_result_alone() -> None:
+    window = ReplayWindow(ReplayConfig())
+    window.add(record([0.5, None, -0.5, None], outcome=1.0))
+    samples = window.sample(200, seed=1, step=1)
+    batch = make_batch(make(GAME), samples, search_value_weight=0.5)
+    plies = np.diff(samples.action_offsets)
+    expected = np.array([(1 + 0.5) / 2, -1, (1 - 0.5) / 2, -1], np.float32)
+    assert batch.targets["value"] == pytest.approx(expected[plies])
+
+
+def test_returns_pass_over_positions_without_an_evaluation() -> None:
+    window = ReplayWindow(ReplayConfig())
+    window.add(record([None, 0.25, None], outcome=-1.0))
+    samples = window.sample(100, seed=0, step=0)
+    expected = np.array([-1, 1, -1], np.float32)
+    assert samples.returns == pytest.approx(expected[np.diff(samples.action_offsets)])
+
+
+def test_moves_that_were_played_replace_shares() -> None:
+    shares = record([None, 0.1], outcome=0.0)
+    played = as_played(shares)
+    assert played.targets["action"].tolist() == [0, 1] and played.targets["probability"].tolist() == [1, 1]
+    opening = dataclasses.replace(
+        shares, targets=shares.targets[2:], target_offsets=np.array([0, 0, 2], dtype=np.int64)
+    )
+    played = as_played(opening)
+    assert played.targets["action"].tolist() == [1] and played.target_offsets.tolist() == [0, 0, 1]
+
+
+def test_a_source_of_moves_has_no_shares(tmp_path: Path) -> None:
+    stored(tmp_path, GAMES[:20], games_per_shard=20)
+    for target, largest in (("recorded", False), ("move", True)):
+        source = RecordSource(tmp_path, ReplayConfig(policy_target=target), report=print)  # type: ignore[arg-type]
+        samples = source.window(source.parts[0]).sample(100, seed=1, step=1)
+        assert bool((samples.policies.probabilities == 1).all()) == largest

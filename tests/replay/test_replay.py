@@ -18,8 +18,10 @@ from stores_for_tests import add_ply
 from zerosum._core import Game
 from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.games import make, start_state
-from zerosum.replay import ReplayConfig, ReplayWindow, Samples, make_batch
+from zerosum.games.random_play import random_leaves
+from zerosum.replay import Batch, ReplayConfig, ReplayWindow, Samples, make_batch
 from zerosum.replay import window as replay
+from zerosum.replay.batch import empty_batch
 from zerosum.replay.blocks import returns_of
 from zerosum.replay.config import needed, window_size
 from zerosum.replay.game_store import GameStore
@@ -369,6 +371,39 @@ def test_a_batch_equals_its_twin(monkeypatch: pytest.MonkeyPatch, q: float):
         assert (batch.targets[name] == expected).all(), name
     assert policy_BA.sum(axis=1) == pytest.approx(1.0, abs=0.003)
     assert not policy_BA[~legal_mask].any()
+
+
+def test_a_part_of_a_batch_has_its_samples():
+    game, window, draw = Game("connect4"), ReplayWindow(ReplayConfig()), random.Random(8)
+    for game_id in range(8):
+        window.add(random_game(game_id, draw))
+    batch = make_batch(game, window.sample(20, seed=5, step=9), search_value_weight=0.5)
+    parts = [batch.part(start, stop) for start, stop in ((0, 7), (7, 8), (8, 20))]
+    assert [len(part) for part in parts] == [7, 1, 12]
+
+    def legal(one: Batch):
+        mask = np.zeros(len(one) * one.num_actions, bool)
+        mask[one.legal_indices()] = True
+        return mask.reshape(len(one), -1)
+
+    for rows in (Batch.planes, lambda one: one.policies.dense(one.num_actions), legal):
+        assert (np.concatenate([rows(part) for part in parts]) == rows(batch)).all()
+    for name, target in batch.targets.items():
+        assert (np.concatenate([part.targets[name] for part in parts]) == target).all()
+
+
+def test_an_empty_batch_has_positions_and_nothing_to_learn():
+    game = make("go(size=5)")
+    leaves = random_leaves(game, 6)
+    batch = empty_batch(leaves, game.spec, ["policy", "value", "draws", "owners"])
+    assert (batch.planes() == leaves.planes()).all()
+    assert len(batch.policies.actions) == len(batch.policies.probabilities) == len(batch.policy_indices()) == 0
+    assert {name: target.shape for name, target in batch.targets.items()} == {
+        "value": (6,),
+        "draws": (6,),
+        "owners": (6, 25),
+    }
+    assert not any(target.any() for target in batch.targets.values())
 
 
 def go_record(game: Game, game_id: int, *, start: str = "") -> GameRecord:

@@ -93,10 +93,12 @@ def test_some_samples_begin_before_the_first_position() -> None:
 
 def test_after_an_illegal_move_its_side_has_lost() -> None:
     column = [3, 3, 3, 3, 3, 3, 0, 1]  # column 3 is full after six moves
-    record = record_of(0, column, targets=[{move: 1.0} for move in column])
+    record = record_of(0, column, targets=[{move: 1.0} for move in column], outcome=0.0)
     samples = window_of([record]).sample(200, seed=2, step=1, num_later=K)
     batch = unrolled(samples, illegal_share=1.0)
-    values, real, moves = (batch.targets[name].reshape(200, K + 1) for name in ("value", "is_real", "moves"))
+    values, real, moves, draws, known = (
+        batch.targets[name].reshape(200, K + 1) for name in ("value", "is_real", "moves", "draws", "has_value")
+    )
     policies = batch.policies.dense(GAME.spec.num_actions).reshape(200, K + 1, -1)
     starts = np.diff(samples.action_offsets)
     num_illegal = 0
@@ -111,6 +113,8 @@ def test_after_an_illegal_move_its_side_has_lost() -> None:
             later = np.arange(K + 1) > step
             assert np.array_equal(values[sample, later], [1.0, -1.0, 1.0, -1.0, 1.0][: later.sum()])
             assert not policies[sample, later].any()
+            assert not draws[sample, later].any() and draws[sample, ~later].all(), "only the game itself was drawn"
+            assert known[sample, later].all()
     assert num_illegal > 5
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,11 +17,10 @@ from zerosum.network.evaluators import UniformEvaluator
 from zerosum.network.evaluators.evaluator import Evaluations
 from zerosum.play.entries import Entry
 from zerosum.play.player import load_player
-from zerosum.replay.batch import make_batch
 from zerosum.replay.config import ReplayConfig
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.record_source import RecordSource, as_played, split_of
-from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
+from zerosum.replay.record_source import RecordSource
+from zerosum.replay.records import GameRecord
 from zerosum.replay.window import ReplayWindow
 from zerosum.run.config import load_config
 from zerosum.run.generation import GenerationSettings, generate_games
@@ -91,79 +89,6 @@ def test_a_run_without_games_is_not_begun(tmp_path: Path) -> None:
 
 
 # ---- what is learned from
-
-
-def test_the_split_is_by_the_game_and_stays(records: Path, tmp_path: Path) -> None:
-    config = ReplayConfig(dev_share=0.2, test_share=0.1)
-    games = all_games(records)
-    splits = [split_of(game, config) for game in games]
-    assert {name: splits.count(name) / len(splits) for name in ("train", "dev", "test")} == pytest.approx(
-        {"train": 0.7, "dev": 0.2, "test": 0.1}, abs=0.07
-    )
-    renumbered = [dataclasses.replace(game, game_id=game.game_id + 5, outcome=-game.outcome) for game in games]
-    assert [split_of(game, config) for game in renumbered] == splits
-    source = RecordSource(copied(records, tmp_path / "run") / "records", config, report=print)
-    (part,) = source.parts
-    windows = {"train": source.window(part), **source.held_out()}
-    ids = {name: set(window.sample(20_000, seed=1, step=1).game_ids.tolist()) for name, window in windows.items()}
-    for name in windows:
-        expected = {game.game_id for game, split in zip(games, splits, strict=True) if split == name}
-        assert ids[name] == {game.game_id for game in games if game.game_id in expected and game.num_positions}
-        assert windows[name].num_positions == sum(game.num_positions for game in games if game.game_id in expected)
-
-
-def record(values: list[float | None], outcome: float) -> GameRecord:
-    plies = np.zeros(len(values), PLY)
-    plies["action"] = range(len(values))
-    plies["player"] = np.arange(len(values)) % 2
-    plies["search_value"] = [value or 0.0 for value in values]
-    evaluated = PlyFlag.RECORDED | PlyFlag.EVALUATED
-    plies["flags"] = [PlyFlag.RECORDED if value is None else evaluated for value in values]
-    spec = make(GAME).spec
-    targets = policy_target([1, 2] * len(values), [0.25, 0.75] * len(values), [0] * 2 * len(values))
-    return GameRecord(
-        game_id=0,
-        game=spec.name,
-        game_version=spec.version,
-        options=spec.options,
-        start="",
-        settings_hash="",
-        seed=0,
-        plies=plies,
-        targets=targets,
-        target_offsets=np.arange(0, 2 * len(values) + 1, 2, dtype=np.int64),
-        outcome=outcome,
-        ending="",
-    )
-
-
-def test_a_position_without_an_evaluation_learns_the_result_alone() -> None:
-    window = ReplayWindow(ReplayConfig())
-    window.add(record([0.5, None, -0.5, None], outcome=1.0))
-    samples = window.sample(200, seed=1, step=1)
-    batch = make_batch(make(GAME), samples, search_value_weight=0.5)
-    plies = np.diff(samples.action_offsets)
-    expected = np.array([(1 + 0.5) / 2, -1, (1 - 0.5) / 2, -1], np.float32)
-    assert batch.targets["value"] == pytest.approx(expected[plies])
-
-
-def test_returns_pass_over_positions_without_an_evaluation() -> None:
-    window = ReplayWindow(ReplayConfig())
-    window.add(record([None, 0.25, None], outcome=-1.0))
-    samples = window.sample(100, seed=0, step=0)
-    expected = np.array([-1, 1, -1], np.float32)
-    assert samples.returns == pytest.approx(expected[np.diff(samples.action_offsets)])
-
-
-def test_moves_that_were_played_replace_shares() -> None:
-    shares = record([None, 0.1], outcome=0.0)
-    played = as_played(shares)
-    assert played.targets["action"].tolist() == [0, 1] and played.targets["probability"].tolist() == [1, 1]
-    opening = dataclasses.replace(
-        shares, targets=shares.targets[2:], target_offsets=np.array([0, 0, 2], dtype=np.int64)
-    )
-    played = as_played(opening)
-    assert played.targets["action"].tolist() == [1] and played.target_offsets.tolist() == [0, 0, 1]
 
 
 def test_every_pass_goes_through_all_parts(records: Path, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from zerosum.games import Rules, State, make
 from zerosum.network.evaluators import UniformEvaluator
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.answering import answer
-from zerosum.search.result_tables import make_table, open_tables, read_table, write_table
+from zerosum.search.result_tables import make_table, open_tables, read_table, table_endings, write_table
 from zerosum.search.syzygy import open_syzygy
 
 CHESS, TICTACTOE = make("chess"), make("tictactoe")
@@ -165,6 +165,7 @@ def test_a_search_wins_by_the_shortest_line(tmp_path: Path) -> None:
     """The evaluator knows nothing; against the longest resistance the win takes as many plies as the table says."""
     table, path = three_men(), tmp_path / "chess.table"
     write_table(path, CHESS, table, endings=["KPvK"])
+    assert table_endings(path) == ["KPvK"]
     state = CHESS.parse_position("8/8/8/3k4/8/8/8/K6R w - - 0 1")
     expected, num_plies = table.get(CHESS, state), 0
     while CHESS.outcome(state) is None:

@@ -274,6 +274,28 @@ def test_noise_acts_and_is_not_reported_as_prior() -> None:
     assert roots[0].priors.tolist() == roots[1].priors.tolist()
 
 
+def test_the_most_visited_part_of_a_tree() -> None:
+    """The whole of a small tree, and its beginning."""
+    game = make("connect4")
+    search = new_search(game, PLAIN)
+    search.begin(0, 60)
+    Recorder(game, 5).finish(search)
+    nodes = search.most_visited(0, 1000)
+    visits = [visits for _, _, visits, _ in nodes]
+    assert visits == sorted(visits, reverse=True) and visits[0] == 61 and visits[-1] == 1
+    below: list[dict[int, int]] = [{} for _ in nodes]
+    for parent, action, num, _ in nodes[1:]:
+        below[parent][action] = num
+    root = search.root(0)
+    assert below[0] == {
+        action: num for action, num in zip(root.actions.tolist(), root.visits.tolist(), strict=True) if num
+    }
+    # All visits but the first went on to a child, unless the game was over.
+    assert all(sum(children.values()) in (0, num - 1) for children, num in zip(below, visits, strict=True))
+    for count in (0, 1, 7, len(nodes)):
+        assert search.most_visited(0, count) == nodes[:count]
+
+
 def test_a_tree_has_room_for_what_it_keeps() -> None:
     """A Gumbel root counts new visits alone, so a tree that is kept grows beyond `num_simulations`."""
     game = make("connect4")

@@ -6,11 +6,14 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from searches_for_tests import ALPHA, GAMES, FakeNetwork, Recorder, random_position
 from zerosum import _core
+from zerosum._core import Leaves
 from zerosum.base.settings import from_mapping
+from zerosum.network.evaluators.evaluator import Evaluations
 from zerosum.run.presets import load_preset
 from zerosum.search import SearchConfig, new_search, textbook
 
@@ -37,6 +40,25 @@ def test_visits_equal_the_cores(game_name: str) -> None:
         assert root.sign * root.value_sum / root.visits == pytest.approx(found.value, abs=1e-6)
         assert list(textbook.policy_target(root).values()) == pytest.approx(found.policy_target().tolist())
         assert key or textbook.best_action(root) == found.best_action
+
+
+class Shifted(FakeNetwork):
+    """A network whose logits all have the same number added, which changes no probability."""
+
+    def evaluate(self, leaves: Leaves) -> Evaluations:
+        """Add it."""
+        said = super().evaluate(leaves)
+        return Evaluations(leaves, said.logits + np.float32(1024), said.values, wdl=said.wdl)
+
+
+def test_only_differences_of_logits_count() -> None:
+    game = GAMES["connect4"]()
+    roots = [
+        textbook.search(game, network, game.initial_state(), num_simulations=50)
+        for network in (FakeNetwork(1), Shifted(1))
+    ]
+    plain, shifted = ([child.visits for child in root.children.values()] for root in roots)
+    assert plain == shifted
 
 
 def test_it_is_short() -> None:

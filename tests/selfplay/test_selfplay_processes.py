@@ -23,7 +23,7 @@ from networks_for_tests import BF16_TOLERANCE, error_of_recorded_values, with_op
 from runs_for_tests import SETTINGS
 from zerosum.base.errors import GameError, RunError, SettingsError, ZerosumError
 from zerosum.games import make
-from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
+from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, NetworkShape, initial_weights
 from zerosum.network.evaluators import EvaluatorConfig, UniformEvaluator
 from zerosum.replay import GameRecord
 from zerosum.replay.game_store import GameStore
@@ -32,11 +32,26 @@ from zerosum.run.metrics import read_metrics
 from zerosum.run.training import train
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask, processes
+from zerosum.selfplay.playing_network import PROGRESS, PlayingNetwork
 from zerosum.selfplay.processes import SelfplayProcesses
 from zerosum.selfplay.resignation import RESIGNATION, Resignation
 from zerosum.selfplay.worker import SelfplayWorker
+from zerosum.selfplay.worker_process import checkpoint_of, pack_weights
 
 NETWORK = NetworkConfig(num_blocks=0, num_filters=4)
+
+
+def test_a_network_arrives_as_it_was_sent() -> None:
+    """With what a worker plays by: the learner's step, and the progress of the training."""
+    game = make("connect4")
+    sent = Checkpoint(
+        info=CheckpointInfo.describe(game.spec, NETWORK, step=70, training={PROGRESS: 0.25}),
+        weights=initial_weights(NETWORK, NetworkShape.of(game.spec), seed=1),
+    )
+    arrived = checkpoint_of(pack_weights(sent), game)
+    assert PlayingNetwork.of(arrived.info) == PlayingNetwork(70, 0.25)
+    assert arrived.info.network == NETWORK and arrived.weights.keys() == sent.weights.keys()
+    assert all(np.array_equal(arrived.weights[name], weight) for name, weight in sent.weights.items())
 
 
 @pytest.fixture

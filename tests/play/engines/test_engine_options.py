@@ -64,11 +64,6 @@ def test_option_lines() -> None:
         (lambda: EngineCommand.parse("a 'b", protocol="uci"), "cannot be read: No closing quotation"),
         (lambda: EngineCommand(("x",), "uci", (("a", "b\nquit"),)), "expected one line"),
         (lambda: EngineTimeouts(quit_s=-1.0), "engine.quit_s is -1.0"),
-        (lambda: EngineLimits(byoyomi_s=3), "needs a clock"),
-        (lambda: EngineLimits(nodes=0), "nodes is 0"),
-        (lambda: EngineLimits(move_time_s=float("nan")), "move_time_s is nan"),
-        (lambda: EngineLimits(remaining_s=(1, float("inf"))), "remaining_s is"),
-        (lambda: EngineLimits(remaining_s=(1, 1), increment_s=(-1, 0)), "increment_s is"),
     ],
 )
 def test_a_setting_that_is_wrong_is_named(make_it: Any, message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -130,8 +131,9 @@ def test_a_training_is_stored_and_goes_on_elsewhere(tmp_path: Path) -> None:
 def test_only_what_was_appended_is_stored_again(run: Path, tmp_path: Path) -> None:
     note = StoreNote((tmp_path / "store").as_uri(), "me")
     copied(run, note)
-    _, reports = copied(run, note)
+    mirror, reports = copied(run, note)
     assert "0 files" in reports[-1]
+    assert mirror.num_failures == 0 and "failed" not in reports[-1]
     size = (run / "metrics.csv").stat().st_size
     with (run / "metrics.csv").open("ab") as file:
         file.write(b"more\n")
@@ -183,6 +185,61 @@ def test_a_kill_between_any_two_writes_loses_nothing_stored(
         if not is_killed:
             break
     assert most > 8
+
+
+def test_an_interrupted_fetch_goes_on(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that are there are not read again, and count among the bytes of the run."""
+    note, fetched = StoreNote((tmp_path / "store").as_uri(), "me"), tmp_path / "fetched"
+    copied(run, note)
+    whole, again = list[str](), list[str]()
+    fetch_run(note.url, tmp_path / "whole", report=whole.append)
+    read, keys = ObjectStore.read, list[str]()
+
+    class Killed(BaseException):
+        pass
+
+    def read_until(most: int, store: ObjectStore, key: str) -> bytes | None:
+        if key.startswith("files/"):
+            if len(keys) == most:
+                raise Killed
+            keys.append(key)
+        return read(store, key)
+
+    num_parts = sum(len(manifest.parts) for manifest in read_manifests(ObjectStore(note.url)))
+    for most in (num_parts - 1, num_parts):
+        monkeypatch.setattr(ObjectStore, "read", lambda *words, most=most: read_until(most, *words))
+        with contextlib.suppress(Killed):
+            fetch_run(note.url, fetched, report=again.append)
+        assert fetched.exists() == (most == num_parts)
+    assert len(set(keys)) == len(keys), "no part is read twice"
+    assert_same_run(run, fetched)
+    assert whole[-1].partition(": ")[2] == again[-1].partition(": ")[2]
+
+
+def test_reads_that_fail_are_repeated_after_longer_and_longer_pauses(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = StoreNote((tmp_path / "store").as_uri(), "me")
+    copied(run, note)
+    read, pauses = ObjectStore.read, list[float]()
+
+    def failing(num_failures: int) -> Callable[[ObjectStore, str], bytes | None]:
+        def read_at_last(store: ObjectStore, key: str) -> bytes | None:
+            if len(pauses) < num_failures:
+                raise StoreFailure("out of order")
+            return read(store, key)
+
+        return read_at_last
+
+    monkeypatch.setattr("zerosum.run.storage.fetching.time", SimpleNamespace(sleep=pauses.append))
+    monkeypatch.setattr(ObjectStore, "read", failing(100))
+    with pytest.raises(RunError, match=r"000001.json in .* cannot be read: out of order. .* repeat the command"):
+        fetch_run(note.url, tmp_path / "fetched", report=lambda _: None, pause_s=0.5)
+    assert pauses == [0.5, 1, 2, 4, 8]
+    pauses.clear()
+    monkeypatch.setattr(ObjectStore, "read", failing(5))
+    fetch_run(note.url, tmp_path / "fetched", report=lambda _: None, pause_s=0.5)
+    assert_same_run(run, tmp_path / "fetched")
 
 
 def test_a_store_that_fails_is_reported_and_catches_up(run: Path, tmp_path: Path) -> None:
