@@ -15,7 +15,7 @@ from zerosum.games import Rules, State, adopt, make
 from zerosum.run.evaluation import FILE, read_evaluation, run_evaluation
 from zerosum.run.run_plan import RunPlan
 from zerosum.selfplay import evaluation_learning
-from zerosum.selfplay.evaluation_learning import DISCOUNT, learn_evaluation, returns
+from zerosum.selfplay.evaluation_learning import DISCOUNT, fitted, learn_evaluation, returns
 from zerosum.selfplay.piece_terms import LearnedWeights, PieceTerms
 
 NAMES = ["chess", "shogi(history=1)", "minishogi(history=1)", "minichess", "breakthrough", "go(size=5)", "othello"]
@@ -111,6 +111,19 @@ def test_returns_are_the_mean_of_all_later_values(lambda_: float) -> None:
                     mean += left * (1 - lambda_) * value * DISCOUNT ** (later - ply)
                     left *= lambda_
             assert found[ply] == pytest.approx(mean + left * outcome * DISCOUNT ** (size - ply))
+
+
+def test_a_fit_foretells_what_its_targets_are() -> None:
+    """Targets are the logistic function of given weights at positions by chance."""
+    game = make("breakthrough")
+    terms = PieceTerms(game)
+    states = [game.draw_opening(game.initial_state(), 6 + number % 30, 1, number)[0] for number in range(3000)]
+    samples = terms.samples(states)
+    true = random_weights(terms) / 8
+    targets = (1 / (1 + np.exp(-(terms.inputs(samples) @ true)))).astype(np.float32)
+    weights = fitted(terms, samples, targets, np.zeros(terms.size, np.float32), np.random.default_rng(1))
+    foretold = 1 / (1 + np.exp(-(terms.inputs(samples) @ weights)))
+    assert np.abs(foretold - targets).mean() < 0.25 * np.abs(targets - targets.mean()).mean()
 
 
 def test_learning_is_a_function_of_its_seed() -> None:
