@@ -9,6 +9,7 @@ move are the starting position; stones set up later end their line, because a re
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -380,7 +381,7 @@ class _GameReader:
             where = f"a point of a {self.size}x{self.size} board such as {colour}[dd]"
             raise _SgfError(f"{_quoted(colour, values)}: expected {where}")
         move = tree.pending
-        move.text, move.line = point, line
+        move.text, move.line = sys.intern(point), line  # thousands of moves share a few hundred texts
         move.place_comments_before()
         tree.line.append(move)
         tree.pending, tree.last = Draft(), move
