@@ -162,7 +162,7 @@ def test_a_network_learns_moves_and_results(records: Path, tmp_path: Path, zero:
     assert "Held-out games, test" in zero("info", run).out
 
 
-RATED = ("strength.budget_share=0.3", "strength.opening_plies=4")
+RATED = ("strength.budget_share=0.1", "strength.opening_plies=4")
 
 
 def test_a_stopped_run_repeats_itself_bit_for_bit(
