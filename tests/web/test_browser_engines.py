@@ -87,6 +87,21 @@ def test_a_reviewed_move_of_chess_has_one_dot(visit: Open) -> None:
     assert "points" not in str(page.locator(".loss title").text_content()), "chess has no points"
 
 
+def test_a_loss_that_chance_may_show_is_not_sure(visit: Open) -> None:
+    page = visit("#/games")
+    said = page.evaluate(
+        """async () => {
+            const { commentParts } = await import("/static/review_parts.js");
+            const view = { history: ["b2"], here: 1, comments: [] };
+            const move = { loss: 0.125, points: null, better: ["a1"] };
+            const told = (more) => commentParts(view, {}, { moves: [{ ...move, ...more }] }, 1)[0].textContent;
+            return [["", "?"], ["?", ""], ["", ""]].map(([mark, unsure]) => told({ mark, unsure }));
+        }"""
+    )
+    assert said[0].startswith("b2: not sure. It may give away 12.5 %") and "fine" not in said[0]
+    assert said[1:] == ["b2 is a mistake: it gives away 12.5 %. Better was a1.", "b2 is fine."]
+
+
 def test_numbers_of_moves_in_analyse_stay_over_a_reload(visit: Open) -> None:
     page = visit(GO + "&ply=7", script=NO_ENGINE)
     says(page, "to move")
