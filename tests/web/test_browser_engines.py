@@ -102,6 +102,29 @@ def test_a_loss_that_chance_may_show_is_not_sure(visit: Open) -> None:
     assert said[1:] == ["b2 is a mistake: it gives away 12.5 %. Better was a1.", "b2 is fine."]
 
 
+def test_every_percentage_says_whose_it_is(visit: Open) -> None:
+    """A side's name, the move that lost it, or what it is a share of."""
+    page = visit("#/analyse?game=connect4&moves=4+3+4+3+4+1+4&ply=6")
+    reviewed(page, "400")
+    page.get_by_role("button", name="Move 6: 1").click()
+    page.locator(".comment p", has_text="gives away").wait_for()
+    page.locator(".lines li").nth(2).wait_for()
+    texts = page.evaluate(
+        """() => [...document.querySelectorAll("main p, main li, main tr, main title, main [aria-valuetext]")]
+            .filter((one) => !one.querySelector("p, li, tr")).map((one) => one.ariaValueText ?? one.textContent)
+            .filter((text) => text.includes("%"))"""
+    )
+    assert len(texts) >= 7, "the sentence, its lines, the bar, the verdict, the dots and the table"
+    for text in texts:
+        assert re.search(r"yellow|red|lost|gives away", text, re.IGNORECASE), text
+    page = visit("#/play?game=othello&side=0&vs=rollouts@20")
+    says(page, "Your move")
+    page.get_by_role("button", name="Hint").click()
+    page.locator(".lines li").first.wait_for()
+    for text in page.locator(".thought p, .thought li").all_inner_texts():
+        assert "%" not in text or "for black" in text, text
+
+
 def test_numbers_of_moves_in_analyse_stay_over_a_reload(visit: Open) -> None:
     page = visit(GO + "&ply=7", script=NO_ENGINE)
     says(page, "to move")
