@@ -28,7 +28,7 @@ def reviewed(page: Any, simulations: str = "50") -> None:
     says(page, "to move")
     page.get_by_label("Search of a position").select_option(simulations)
     page.get_by_role("button", name="Review the game").click()
-    page.locator(".summary table").wait_for(timeout=90_000)
+    page.locator(".summary table").wait_for()
 
 
 def test_candidate_points_have_their_win_rates_and_go_has_its_score(visit: Open, networks: None) -> None:
