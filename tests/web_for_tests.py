@@ -170,7 +170,7 @@ def own_game(folder: Path) -> str:
 
 def says(page: Any, text: str) -> None:
     page.wait_for_function(
-        "text => document.querySelector('.says')?.textContent.includes(text)", arg=text, timeout=60_000
+        "text => document.querySelector('.says')?.textContent.includes(text)", arg=text, timeout=120_000
     )
 
 

@@ -302,7 +302,9 @@ def test_an_sgf_is_uploaded_and_analysed(visit: Open, tmp_path: Path) -> None:
     assert history(page, 4) == ["E5", "C7", "G3", "pass"]
     page.get_by_role("button", name="Last position").click()
     page.get_by_label("Show").select_option("ownership")
-    page.locator(".own-first, .own-second").first.wait_for(timeout=5_000)  # the search goes on for ten seconds
+    page.locator(".own-first, .own-second").first.wait_for()
+    page.locator(".candidate").first.wait_for()  # the best moves stand on the territory
+    assert page.locator(".own-first, .own-second").count() > 0
     page.get_by_label("Show").select_option("visits")
     page.locator(".heat").first.wait_for()
 
@@ -370,6 +372,8 @@ def test_a_search_is_stepped_and_rewound(visit: Open) -> None:
     says(page, "Simulation 110:")
     page.get_by_role("button", name="After 100", exact=True).click()
     page.locator(".moments li").nth(9).wait_for()
+    for card in page.locator(".moments li figcaption").all_inner_texts():
+        assert re.match(r"\d+ % for \S+: .* \d+ visits$", card.replace("\n", " ")), card
     page.locator('[data-name="a1"]').click()
     says(page, "nothing was searched yet")
     assert "moves=b2+a1" in page.url

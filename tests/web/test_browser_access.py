@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
 from typing import Any
 
@@ -11,6 +12,14 @@ import pytest
 from web_for_tests import PHONE, Open, click, history, says
 
 NO_ENGINE = "localStorage.setItem('look', 'off')"
+MISTAKE = {
+    **{"ply": 2, "player": 0, "mark": "??", "text": "4", "played": 3, "loss": 0.4, "rate": 0.6, "best": 2},
+    **{"line": ["3", "4"], "cells": [38]},
+}
+MISTAKES = "localStorage.setItem('mistakes', {})".format(
+    json.dumps(json.dumps([{"game": "connect4", "moves": "4 4 4", "title": "mine", "puzzles": [MISTAKE]}]))
+)
+"""A script that leaves the mistake of a reviewed game in the browser's store."""
 PAGES = {
     "front": ("", ".says:not(:empty)"),
     "chess": ("#/play?game=chess&side=0&vs=random&moves=e2e4+e7e5", ".shelf a"),
@@ -22,6 +31,7 @@ PAGES = {
     "learn": ("#/learn?scenario=trap", ".words h2"),
     "runs": ("#/runs", ".wide-chart .area:not(.rest)"),
     "match": ("#/match?game=tictactoe", ".choosers select"),
+    "puzzles": ("#/puzzles", ".puzzle-list li"),
     "tour": ("#/tour", ".tour-step"),
     "games": ("#/games", ".cards li"),
     "about a game": ("#/games?name=go9", ".plane"),
@@ -43,7 +53,7 @@ def violations(page: Any) -> list[str]:
 
 def complete(visit: Open, name: str, **how: Any) -> Any:
     where, sign = PAGES[name]
-    page = visit(where, **how)
+    page = visit(where, script=MISTAKES if name == "puzzles" else "", **how)
     page.locator(sign).first.wait_for()
     page.wait_for_function("() => document.querySelector('main').ariaBusy !== 'true'")
     return page

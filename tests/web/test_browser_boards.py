@@ -37,6 +37,45 @@ def test_a_winning_line_and_a_check_are_drawn(visit: Open) -> None:
     assert glow["y"] < king["y"] + king["height"] / 2 < glow["y"] + glow["height"]
 
 
+@pytest.mark.parametrize(
+    ("game", "first"),
+    [("connect4", "column 1, row 6"), ("go9", "A9"), ("hex(size=5)", "a1"), ("othello", "a1"), ("chess", "h1")],
+)
+def test_the_second_player_sees_only_boards_between_players_turned(visit: Open, game: str, first: str) -> None:
+    """The cell at the top left of the drawing."""
+    page = visit(f"#/play?game={game}&side=1&vs=random")
+    says(page, "Your move")
+    place = page.evaluate(
+        """() => [...document.querySelectorAll("[data-cell]")]
+            .map((one) => [one.getBoundingClientRect(), one.ariaLabel])
+            .sort(([one], [other]) => Math.round(one.y - other.y) || one.x - other.x)[0][1]"""
+    )
+    assert place.split(", ")[:2] == first.split(", ") or place.split(",")[0] == first
+    assert page.get_by_role("button", name="Flip").is_visible() == (game == "chess")
+
+
+def test_connect_four_is_a_blue_frame_with_yellow_and_red_discs(visit: Open) -> None:
+    page = visit("#/play?game=connect4&side=both&moves=4+4")
+    says(page, "to move")
+    red, green, blue = page.evaluate(
+        """() => getComputedStyle(document.querySelector(".picture .frame")).fill.match(/\\d+/g).map(Number)"""
+    )
+    assert blue > 1.5 * max(red, green)
+    named = [str(name) for name in page.locator("[data-cell]").evaluate_all("all => all.map((one) => one.ariaLabel)")]
+    assert [name for name in named if "stone" in name] == [
+        "column 4, row 2, red stone",
+        "column 4, row 1, yellow stone",
+    ]
+
+
+def test_the_discs_of_othello_are_counted_under_the_board(visit: Open) -> None:
+    page = visit("#/play?game=othello&side=both&moves=d3")
+    says(page, "White to move")
+    assert "Discs: black 4, white 1." in page.locator(".counts").inner_text()
+    page.locator("[data-cell].open").first.click()
+    page.wait_for_function("() => document.querySelector('.counts').textContent.includes('Discs: black 3, white 3.')")
+
+
 def test_a_watched_search_of_chess_is_told_in_the_notation_of_its_players(visit: Open) -> None:
     page = visit("#/search?game=chess&vs=rollouts&moves=e2e4+e7e5")
     says(page, "nothing was searched yet")

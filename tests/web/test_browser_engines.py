@@ -28,7 +28,7 @@ def reviewed(page: Any, simulations: str = "50") -> None:
     says(page, "to move")
     page.get_by_label("Search of a position").select_option(simulations)
     page.get_by_role("button", name="Review the game").click()
-    page.locator(".summary table").wait_for(timeout=90_000)
+    page.locator(".summary table").wait_for()
 
 
 def test_candidate_points_have_their_win_rates_and_go_has_its_score(visit: Open, networks: None) -> None:
@@ -85,6 +85,44 @@ def test_a_reviewed_move_of_chess_has_one_dot(visit: Open) -> None:
     page.locator(".loss").wait_for()
     assert page.locator(".loss").count() == 1
     assert "points" not in str(page.locator(".loss title").text_content()), "chess has no points"
+
+
+def test_a_loss_that_chance_may_show_is_not_sure(visit: Open) -> None:
+    page = visit("#/games")
+    said = page.evaluate(
+        """async () => {
+            const { commentParts } = await import("/static/review_parts.js");
+            const view = { history: ["b2"], here: 1, comments: [] };
+            const move = { loss: 0.125, points: null, better: ["a1"] };
+            const told = (more) => commentParts(view, {}, { moves: [{ ...move, ...more }] }, 1)[0].textContent;
+            return [["", "?"], ["?", ""], ["", ""]].map(([mark, unsure]) => told({ mark, unsure }));
+        }"""
+    )
+    assert said[0].startswith("b2: not sure. It may give away 12.5 %") and "fine" not in said[0]
+    assert said[1:] == ["b2 is a mistake: it gives away 12.5 %. Better was a1.", "b2 is fine."]
+
+
+def test_every_percentage_says_whose_it_is(visit: Open) -> None:
+    """A side's name, the move that lost it, or what it is a share of."""
+    page = visit("#/analyse?game=connect4&moves=4+3+4+3+4+1+4&ply=6")
+    reviewed(page, "400")
+    page.get_by_role("button", name="Move 6: 1").click()
+    page.locator(".comment p", has_text="gives away").wait_for()
+    page.locator(".lines li").nth(2).wait_for()
+    texts = page.evaluate(
+        """() => [...document.querySelectorAll("main p, main li, main tr, main title, main [aria-valuetext]")]
+            .filter((one) => !one.querySelector("p, li, tr")).map((one) => one.ariaValueText ?? one.textContent)
+            .filter((text) => text.includes("%"))"""
+    )
+    assert len(texts) >= 7, "the sentence, its lines, the bar, the verdict, the dots and the table"
+    for text in texts:
+        assert re.search(r"yellow|red|lost|gives away", text, re.IGNORECASE), text
+    page = visit("#/play?game=othello&side=0&vs=rollouts@20")
+    says(page, "Your move")
+    page.get_by_role("button", name="Hint").click()
+    page.locator(".lines li").first.wait_for()
+    for text in page.locator(".thought p, .thought li").all_inner_texts():
+        assert "%" not in text or "for black" in text, text
 
 
 def test_numbers_of_moves_in_analyse_stay_over_a_reload(visit: Open) -> None:

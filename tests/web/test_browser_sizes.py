@@ -2,47 +2,79 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import zerosum
 from web_for_tests import PHONE, Open
 
 LAPTOP = {"width": 1280, "height": 800}
 GAME = "4+4+3+3+5+5+2"
+PARTS = {
+    "the board": ".board",
+    "the bar": ".evaluation",
+    "the third line": ".lines li:nth-child(3)",
+    "the moves": ".moves",
+    "the last position": "[aria-label='Last position']",
+    "the review": ".reviewing > button",
+    "its effort": ".reviewing select",
+}
+"""What is seen without scrolling."""
 
 
-def test_the_analysis_of_a_reviewed_game_is_seen_at_once(visit: Open) -> None:
-    page = visit(f"#/analyse?game=connect4&moves={GAME}&ply=4", size=LAPTOP)
+@pytest.fixture
+def networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The networks that come with the program, with their names."""
+    monkeypatch.setattr("zerosum.play.bundled.DIRECTORY", Path(zerosum.__file__).parent / "data" / "networks")
+
+
+@pytest.mark.parametrize(
+    "game", [f"connect4&moves={GAME}&ply=4", "go9&moves=E5+C3+G7+G3+C7+A1+E3&ply=7"], ids=["connect4", "go9"]
+)
+def test_the_analysis_of_a_reviewed_game_is_seen_at_once(visit: Open, networks: None, game: str) -> None:
+    page = visit(f"#/analyse?game={game}", size=LAPTOP)
     page.locator(".lines li").nth(2).wait_for()
     page.get_by_label("Search of a position").select_option("50")
     page.get_by_role("button", name="Review the game").click()
     page.locator(".summary table").wait_for(timeout=120_000)
-    page.locator(".lines li").nth(2).wait_for()
-    parts = {
-        "the board": page.locator(".board"),
-        "the bar": page.locator(".evaluation"),
-        "the third line": page.locator(".lines li").nth(2),
-        "the last position": page.get_by_role("button", name="Last position"),
-        "the review": page.get_by_role("button", name="Review the game"),
-        "its effort": page.get_by_label("Search of a position"),
-    }
-    for name, part in parts.items():
-        box = part.bounding_box()
-        assert box is not None and box["y"] + box["height"] <= LAPTOP["height"], (name, box)
-        assert box["x"] + box["width"] <= LAPTOP["width"], (name, box)
+    # One look: the lines are drawn anew with each report of the search.
+    boxes = page.wait_for_function(
+        """parts => {
+            const found = Object.entries(parts).map(([name, one]) => [name, document.querySelector(one)]);
+            if (!found.every(([, element]) => element?.checkVisibility())) return null;
+            return found.map(([name, element]) => {
+                const { right, bottom } = element.getBoundingClientRect();
+                return [name, right, bottom];
+            });
+        }""",
+        arg=PARTS,
+    ).json_value()
+    for name, right, bottom in boxes:
+        assert right <= LAPTOP["width"] and bottom <= LAPTOP["height"], (name, right, bottom)
 
 
-@pytest.mark.parametrize("label", ["Who judges", "Show"])
-def test_the_choosers_of_the_analysis_show_what_is_chosen(visit: Open, label: str) -> None:
-    """The text of a select that is too narrow for it is cut."""
-    for size in (LAPTOP, PHONE):
-        page = visit(f"#/analyse?game=connect4&moves={GAME}", size=size)
-        page.locator(".lines li").first.wait_for()
-        chooser = page.get_by_label(label)
-        needed = chooser.evaluate(
-            """(select) => {
-              const text = document.createElement("canvas").getContext("2d");
-              text.font = getComputedStyle(select).font;
-              return text.measureText(select.selectedOptions[0].text).width;
-            }"""
+@pytest.mark.parametrize("size", [LAPTOP, PHONE], ids=["laptop", "phone"])
+def test_the_choosers_of_the_analysis_show_what_is_chosen(visit: Open, networks: None, size: dict[str, int]) -> None:
+    """The text of a select that is too narrow for it is cut; here with the name of a bundled network."""
+    page = visit("#/analyse?game=go9&moves=E5", size=size)
+    page.locator(".lines li").first.wait_for()
+    assert page.get_by_label("Who judges").input_value() == "zerosum's network"
+    shown = page.get_by_label("Show").locator("option").all_inner_texts()
+    assert len(shown) == 4
+    for overlay in shown:
+        page.get_by_label("Show").select_option(overlay)
+        for label in ("Who judges", "Show"):
+            chooser = page.get_by_label(label)
+            needed = chooser.evaluate(
+                """(select) => {
+                  const text = document.createElement("canvas").getContext("2d");
+                  text.font = getComputedStyle(select).font;
+                  return text.measureText(select.selectedOptions[0].text).width;
+                }"""
+            )
+            assert chooser.bounding_box()["width"] >= needed + 20, (label, overlay, needed)
+        facts = page.evaluate(
+            "[...document.querySelectorAll('.lines .whole')].map((one) => one.getClientRects().length)"
         )
-        assert chooser.bounding_box()["width"] >= needed + 20, (label, size, needed)
+        assert len(facts) == 6 and set(facts) == {1}, "no number stands on another line than its sign"

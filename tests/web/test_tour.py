@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from commands_for_tests import Command
 from web_for_tests import Page, untrained_run, with_page
 from zerosum.games import Rules, State, make
 from zerosum.network.evaluators.evaluator import Evaluations
@@ -16,6 +18,7 @@ from zerosum.search import SearchConfig
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.searches import Searches
+from zerosum.web.server import application
 from zerosum.web.tour import answered, ask_questions, by_chance
 from zerosum.web.visit import House
 
@@ -109,3 +112,24 @@ def test_the_requests_of_the_tour(tmp_path: Path) -> None:
 
     with_page(house, work)
     house.searches.close()
+
+
+def test_the_command_opens_the_tour(zero: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the browser, at the address that it prints; the page may train, which the tour needs."""
+    opened: list[str] = []
+    houses: list[House] = []
+
+    def application_of(house: House, **more: Any) -> Any:
+        houses.append(house)
+        return application(house, **more)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("uvicorn.Server.run", lambda _server, sockets: sockets[0].close())
+    monkeypatch.setattr("zerosum.web.server.application", application_of)
+    answer = zero("web", "--tour", "--port", "0")
+    assert answer.status == 0
+    [address] = opened
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#/tour", address) and f"Open {address} in" in answer.out
+    assert houses[0].trainings is not None and houses[0].trainings.is_allowed
+    assert zero("web", "--port", "0").status == 0 and len(opened) == 1, "only when it is asked for"

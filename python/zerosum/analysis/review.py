@@ -103,6 +103,8 @@ class ReviewedMove:
     """"?!", "?", "??" or ""."""
     people: tuple[PeoplesShare, ...] = ()
     """How many people play it, by each network that was asked."""
+    unsure: str = ""
+    """The mark of a loss that chance alone may show: such a move has no `mark`."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +221,8 @@ def _verdicts(
         noise = _noise(analyst, before, after)
         is_best = before.report is not None and before.report.best_move == text
         loss = 0.0 if is_best else max(0.0, -change)
-        moves.append(ReviewedMove(text, action, player, loss, thresholds.mark(loss) if loss > noise else ""))
+        mark, is_sure = thresholds.mark(loss), loss > noise
+        moves.append(ReviewedMove(text, action, player, loss, mark if is_sure else "", unsure="" if is_sure else mark))
     return moves
 
 

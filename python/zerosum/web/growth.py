@@ -24,6 +24,7 @@ from zerosum.play.player import Player
 from zerosum.search.config import natural_noise_alpha
 from zerosum.search.textbook import Node, back_up, evaluate, expand, node_of, q, select, u
 from zerosum.web.boards import draw_board, move_cells, page_notation
+from zerosum.web.table import side_names
 
 MOST_SIMULATIONS = 20_000
 MOMENTS = (100, 1_000, 10_000)
@@ -220,7 +221,7 @@ class Growth:
                 found.append((child, (*path, action)))
                 ahead.append((child, (*path, action)))
         found.sort(key=lambda one: (-one[0].visits, len(one[1]), one[1]))
-        shown = []
+        shown, whose = [], side_names(self.game, self.state)[self.game.player(self.state)]
         for node, path in found[:SHOWN_NODES]:
             state, texts = self.state, []
             before = (state, path[0])
@@ -231,6 +232,7 @@ class Growth:
                 {
                     "moves": texts,
                     "visits": node.visits,
+                    "whose": whose,
                     "rate": round(win_rate(self.root.sign * node.value_sum / node.visits), 4),
                     "svg": draw_board(self.game, state, last=before)["svg"],
                 }

@@ -280,6 +280,7 @@ class Study:
             moves.append(
                 {
                     "mark": move.mark,
+                    "unsure": move.unsure,
                     "loss": round(move.loss, 4),
                     "points": self._points_lost(number, move),
                     "better": list(best.texts(page_notation(self.game))[:8]) if best is not None else [],

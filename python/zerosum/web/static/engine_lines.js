@@ -20,18 +20,20 @@ export function evaluation(view, found) {
   if (found.proven !== null && found.proven !== undefined) return `${side} to move: ${proof(found.proven)}.`;
   const draw = found.draw === null ? "" : `, draws ${percent(found.draw)}`;
   const lead = leadWords(view, found.lead);
-  return `${side} to move: ${percent(found.rate, 1)}${draw}${lead ? `, ${lead}` : ""} (${found.work} by ${found.by}).`;
+  const rate = `${percent(found.rate, 1)} for ${view.sides[found.mover]}`;
+  return `${side} to move: ${rate}${draw}${lead ? `, ${lead}` : ""} (${found.work} by ${found.by}).`;
 }
 
 /** The lines of a search as the rows of a list, with the chances of who is to move; `play` makes a first move. */
 export function lineRows(view, found, play) {
   const whose = found ? view.sides[found.mover].replace(/^the (\w+) player$/, "$1") : "";
   return (found?.lines ?? []).map((line) => {
-    const visits = found.has_policy ? `, ${percent(line.share)} of visits, prior ${percent(line.prior)}` : "";
-    const facts = `${visits}${line.proven ? ", proven" : ""}`;
+    const facts = found.has_policy ? [`${percent(line.share)} of visits`, `prior ${percent(line.prior)}`] : [];
+    if (line.proven) facts.push("proven");
+    const shown = facts.flatMap((fact) => [", ", h("span", {className: "whole"}, fact)]);
     return h(
       "li", {}, h("button", {type: "button", className: "quiet", onclick: () => play(line.action)}, line.moves[0]),
-      h("b", {}, ` ${percent(line.rate)}`), ` ${whose}`, h("span", {className: "dim"}, facts),
+      h("b", {}, ` ${percent(line.rate)}`), ` ${whose}`, h("span", {className: "dim"}, shown),
       h("span", {className: "rest"}, line.moves.slice(1).join(" ")));
   });
 }

@@ -54,6 +54,10 @@ export function commentParts(view, node, review, at) {
 }
 
 function verdict(text, move) {
+  if (move.unsure)
+    return `${text}: not sure. It may give away ${
+             lossWords(move)}, and chance alone may show as much; a longer review ` +
+      "tells more.";
   if (!move.mark) return `${text} is fine.`;
   return `${text} is ${WORDS[move.mark]}: it gives away ${lossWords(move)}. Better was ${move.better.join(" ")}.`;
 }

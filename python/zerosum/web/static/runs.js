@@ -353,7 +353,8 @@ export function show(main, fields) {
             thought ? "A random move of the opening, without a search." :
                       ""),
         thought?.moves.length ?
-          h("p", {className: "dim"}, thought.moves.map((one) => `${one.move} ${percent(one.share)}`).join(", ")) :
+          h("p", {className: "dim"},
+            "Shares of the search: ", thought.moves.map((one) => `${one.move} ${percent(one.share)}`).join(", ")) :
           "",
         course([...game.values.map((value) => [value, null]), [(1 + game.outcome) / 2, null]], [], game.ply, go));
       board.show(game.board, [], {

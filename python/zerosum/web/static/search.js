@@ -222,7 +222,7 @@ export function show(main, fields) {
         const card =
           h("li", {},
             h("figure", {}, drawing(node.svg),
-              h("figcaption", {}, h("b", {}, percent(node.rate)), ` ${node.moves.join(" ")}`,
+              h("figcaption", {}, h("b", {}, percent(node.rate)), ` for ${node.whose}: ${node.moves.join(" ")}`,
                 h("span", {className: "dim"}, ` ${node.visits} visits`))));
         card.style.borderWidth = `${1 + 9 * (node.visits / most)}px`;
         return card;
