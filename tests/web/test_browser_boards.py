@@ -76,6 +76,14 @@ def test_the_discs_of_othello_are_counted_under_the_board(visit: Open) -> None:
     page.wait_for_function("() => document.querySelector('.counts').textContent.includes('Discs: black 3, white 3.')")
 
 
+@pytest.mark.parametrize(("game", "shown"), [("othello", 4), ("go9", 0), ("tictactoe", 0)])
+def test_squares_to_play_on_are_shown_where_they_are_few(visit: Open, game: str, shown: int) -> None:
+    page = visit(f"#/play?game={game}&side=both")
+    page.locator("[data-cell].open").first.wait_for(state="attached")
+    dots = page.locator("[data-cell] .target")
+    assert dots.evaluate_all("dots => dots.filter(dot => getComputedStyle(dot).display !== 'none').length") == shown
+
+
 def test_a_watched_search_of_chess_is_told_in_the_notation_of_its_players(visit: Open) -> None:
     page = visit("#/search?game=chess&vs=rollouts&moves=e2e4+e7e5")
     says(page, "nothing was searched yet")

@@ -337,7 +337,7 @@ class _Board:
         """The empty board."""
         if self.is_upright:
             place = f'x="{self.left:g}" y="{MARGIN:g}" width="{self.right - self.left:g}"'
-            yield f'<rect {place} height="{self.bottom - MARGIN:g}" fill="{HOLE}"/>'
+            yield f'<rect class="hole" {place} height="{self.bottom - MARGIN:g}" fill="{HOLE}"/>'
             return
         if self.is_hexagonal:
             if JOINED in self.picture.captions:

@@ -301,10 +301,13 @@ export class Board {
       } else if (move.source === this.chosen) move.targets.forEach((target) => targets.add(target));
     }
     const quiet = this.chosen === null;
+    // Where few of the empty squares may be played on, as in Othello, they are shown before they are looked for.
+    const areFew = 2 * targets.size < this.board.cells.filter((cell) => !cell[3]).length;
     this.cells.forEach((group, cell) => {
       group.classList.toggle("chosen", this.chosen === cell);
       group.classList.toggle("legal", targets.has(cell) && !quiet);
       group.classList.toggle("open", targets.has(cell) && quiet);
+      group.classList.toggle("few", targets.has(cell) && quiet && areFew);
       group.classList.toggle("source", sources.has(cell));
       group.classList.toggle("planned", [this.planned?.source, this.planned?.target].includes(cell));
       group.classList.toggle(
