@@ -60,6 +60,9 @@ def test_the_character_set_of_a_file(name: str, players: tuple[str, str], komi: 
         ("黄誠明", "gbk", "GB18030"),  # of 誠 too
         ("アルファ碁は強い", "euc_jp", "EUC-JP"),
         ("Jönsson", "latin-1", "as Latin-1"),
+        ("本因坊秀策", "iso2022_jp", "ISO-2022-JP"),  # seven bits, and the second byte of 本 is a backslash
+        ("翻", "iso2022_jp", "ISO-2022-JP"),  # a bracket
+        ("柯洁", "hz", "HZ"),
     ],
 )
 def test_a_character_set_without_ca(word: str, encoding: str, said: str) -> None:
@@ -75,6 +78,10 @@ def test_a_character_set_without_ca(word: str, encoding: str, said: str) -> None
         ("ISO-8859-1", "Zoë", "utf-8", "CA[ISO-8859-1], but the text is UTF-8; it is read as such"),
         ("UTF-8", "山田表裏", "cp932", "CA[UTF-8], but the text is Shift_JIS; it is read as such"),
         ("x-user", "Zoë", "utf-8", "the character set CA[x-user] is unknown; the file is read as UTF-8"),
+        ("x-sjis", "山田表", "cp932", ""),
+        ("Windows-31J", "山田表", "cp932", ""),
+        ("windows-949", "똠방각하", "cp949", ""),
+        ("EUC-JP", "山田表能", "cp932", "CA[EUC-JP], but the text is Shift_JIS; it is read as such"),
         ("gb2312", "联通", "gb2312", ""),  # as UTF-8 it would be two other characters
     ],
 )
@@ -125,10 +132,22 @@ def _komi(record: Record) -> str:
         ("KM[50]", "50"),
         ("KM[3.75]RU[Chinese]", "7.5"),
         ("KM[3.75]RU[中国规则]", "7.5"),
+        ("KM[6½]", "6.5"),
+        ("KM[6目半]", "6.5"),
+        ("KM[6 1/2 points]", "6.5"),
+        ("KM[５．５]", "5.5"),
+        ("KM[3又3/4子]RU[Chinese]", "7.5"),
+        ("KM[3¾]RU[Chinese]", "7.5"),
     ],
 )
 def test_komi_in_hundredths_and_in_stones(root: str, komi: str) -> None:
     assert _komi(sgf(f"(;{root};B[aa])").checked()) == komi
+
+
+def test_a_komi_that_is_no_number_is_left_out() -> None:
+    for said in ("nan", "1e3", "1000000", "目", "6 5", "6/2"):
+        record = sgf(f"(;KM[{said}];B[aa])").checked()
+        assert record.game == "go" and "it is left out" in record.warnings[0], said
 
 
 def test_handicap_stones_as_first_moves() -> None:
@@ -136,6 +155,17 @@ def test_handicap_stones_as_first_moves() -> None:
     assert texts(record.checked().moves) == "D16 O17 R6"
     assert record.start.count("X") == 3 and record.start.split()[1] == "O"
     assert any("Black's first 3 moves are the handicap" in warning for warning in record.warnings)
+
+
+@pytest.mark.parametrize("skip", ["", "tt"])
+def test_white_may_pass_between_handicap_stones(skip: str) -> None:
+    record = sgf(f"(;SZ[19]HA[3];B[pd];W[{skip}];B[dp];W[{skip}];B[pp];W[dd];B[];W[])").checked()
+    assert texts(record.moves) == "D16 pass pass" and record.start.count("X") == 3 and record.start.endswith("O")
+
+
+def test_players_of_older_programs_in_pl() -> None:
+    assert sgf("(;AB[pd][dp]PL[2];W[aa])").checked().start.endswith(" O")
+    assert sgf("(;AW[pd][dp]PL[1];B[aa])").checked().start.endswith(" X")
 
 
 @pytest.mark.parametrize(
@@ -243,6 +273,9 @@ def test_the_mildest_rules_are_no_stricter_than_they_need_to_be() -> None:
         ("B+0.5 points", 1.0, "0.5 points"),
         ("黑中盘胜", 1.0, "resignation"),
         ("白番時間切れ勝ち", -1.0, "time"),
+        ("흑 불계승", 1.0, "resignation"),
+        ("백 시간승", -1.0, "time"),
+        ("黑贏1.5目", 1.0, "黑贏1.5目"),
         ("Jigo", 0.0, ""),
         ("Void", None, "Void"),
     ],
@@ -250,6 +283,14 @@ def test_the_mildest_rules_are_no_stricter_than_they_need_to_be() -> None:
 def test_results_in_other_spellings(said: str, result: float | None, ending: str) -> None:
     record = one("sgf", f"(;RE[{said}];B[aa])").checked()
     assert (record.result, record.ending) == (result, ending)
+
+
+@pytest.mark.parametrize(("said", "is_known"), [("1-0", False), ("Black", False), ("Void", True), ("?", True)])
+def test_a_result_that_is_unknown_is_said(said: str, is_known: bool) -> None:
+    record = one("sgf", f"(;RE[{said}];B[aa])").checked()
+    assert record.result is None and [f"RE[{said}]" in warning for warning in record.warnings] == [True] * (
+        not is_known
+    )
 
 
 # ---- PGN
@@ -269,6 +310,31 @@ def test_signs_lose_no_move() -> None:
     for sign in ("@", "^", "~", "||", "⁂"):
         record = pgn(f"1. e4 e5 2. Nf3 {sign} Nc6 *").checked()
         assert len(record.moves) == 4 and record.warnings == (f"line 1: '{sign}' is not a move: it is left out",)
+
+
+@pytest.mark.parametrize("sign", ["TN", "¹", "ch", "mate", "dis.ch", "⩲/=", "±/=", "~=", "…", "\u25fb", "❗", "⇗"])
+def test_signs_of_other_fonts_and_words_of_check_lose_no_move(sign: str) -> None:
+    for blank in (" ", ""):
+        record = pgn(f"1. e4 e5 2. Nf3{blank}{sign} Nc6 *").checked()
+        assert texts(record.moves) == "e2e4 e7e5 g1f3 b8c6", blank
+
+
+@pytest.mark.parametrize(
+    ("text", "moves"),
+    [
+        ("1. ♘f3 ♞f6 2. ♙g3 g6 3. ♗g2 ♝g7 4. O–O O—O", "g1f3 g8f6 g2g3 g7g6 f1g2 f8g7 e1g1 e8g8"),
+        ("1. Nf3 Nf6 2. g3 g6 3. Bg2 Bg7 4. О-О 0−0", "g1f3 g8f6 g2g3 g7g6 f1g2 f8g7 e1g1 e8g8"),
+        ("1. a4 b5 2. axb5 a6 3. bxa6 Bb7 4. axb7mate h5 5. bxa8=q h4", "a2a4 b7b5 a4b5 a7a6 b5a6 c8b7 a6b7"),
+        (
+            "1. a4 b5 2. axb5 a6 3. bxa6 Bb7 4. axb7 h5 5. bxa8♕ h4",
+            "a2a4 b7b5 a4b5 a7a6 b5a6 c8b7 a6b7 h7h5 b7a8q h5h4",
+        ),
+        ("1. e4 2… e5", "e2e4 e7e5"),
+    ],
+)
+def test_moves_in_other_letters(text: str, moves: str) -> None:
+    record = pgn(f"{text} *").checked()
+    assert texts(record.moves).startswith(moves) and len(record.moves) == len(re.findall(r"[^\s\d.…]\S*", text))
 
 
 @pytest.mark.parametrize("comment", ["good", "Nc6 loses", "2... Nc6 is best 1-0", "", "12", "= (equal)"])
@@ -303,6 +369,13 @@ def test_signs_everywhere() -> None:
         ("½-½", 0.0),
         ("1/2", 0.0),
         ("0.5-0.5", 0.0),
+        ("1 - 0", 1.0),
+        ("0 : 1", -1.0),
+        ("1/2 - 1/2", 0.0),
+        ("1-0F", 1.0),
+        ("0-1+", -1.0),
+        ("[1-0]", 1.0),
+        ("*0-1", -1.0),
         ("White resigns", None),
         ("Black won on time 1-0", 1.0),
     ],
@@ -331,6 +404,12 @@ def test_chess960_is_seen_by_castling_rights() -> None:
     assert [record.checked().game for record in (first, second)] == ["chess960", "chess960"]
     assert [len(record.moves) for record in (first, second)] == [3, 2]
     assert "the tag Variant is 'Standard'" in second.warnings[0]
+
+
+@pytest.mark.parametrize("variant", ["Classical", "?", "Standard Chess", "wild/fr", "Fischerandom Chess"])
+def test_variants_by_their_other_names(variant: str) -> None:
+    record = pgn(f'[Variant "{variant}"]\n\n1. e4 e5 *').checked()
+    assert record.game == ("chess960" if "f" in variant.lower() else "chess") and len(record.moves) == 2
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ SHIFT_JIS = "cp932"
 WIDER_SETS = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": SHIFT_JIS, "euc_kr": "cp949", "big5": "cp950"}
 """The larger character sets that are used in practice under the names of smaller ones."""
 NAMES = {SHIFT_JIS: "Shift_JIS", "gb18030": "GB18030", "cp950": "Big5", "cp949": "EUC-KR", "euc_jp": "EUC-JP"}
-NAMES |= {"utf-8": "UTF-8", "latin-1": "Latin-1", "cp1251": "Windows-1251"}
+NAMES |= {"utf-8": "UTF-8", "latin-1": "Latin-1", "cp1251": "Windows-1251", "iso2022_jp": "ISO-2022-JP", "hz": "HZ"}
 
 FIRST_LEVEL = {
     SHIFT_JIS: ((0x88, 0x97), (0x82, 0x83)),
@@ -38,6 +38,25 @@ MOST_BYTES = 1 << 16
 """Bytes of a text that are judged."""
 SURE = 0.6
 """The least score of a set that replaces a declared one."""
+
+
+SEVEN_BIT = {"iso2022_jp": (b"\x1b$B", b"\x1b$@"), "hz": (b"~{",)}
+"""Sets of seven bits by the sequences that begin their characters."""
+
+
+def guess_of_seven_bits(content: bytes) -> str:
+    """The character set of a text of seven bits in which two of them stand for a character; "" if it has none.
+
+    >>> guess_of_seven_bits("本因坊".encode("iso2022_jp")), guess_of_seven_bits(b"~{ is a sign")
+    ('iso2022_jp', '')
+    """
+    for name, begins in SEVEN_BIT.items():
+        if content.isascii() and any(begin in content for begin in begins):
+            try:
+                return "" if content.decode(name).isascii() else name
+            except UnicodeDecodeError:
+                continue
+    return ""
 
 
 def shown_name(encoding: str) -> str:
@@ -72,9 +91,21 @@ def contradicts(content: bytes, declared: str) -> str:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
-        return ""
+        return _other_than_wide(content, declared)
     is_wide = declared in FIRST_LEVEL or declared.startswith(("gb", "big5", "euc", "cp9", "shift", "johab"))
     return "utf-8" if not is_wide or any(ord(letter) >= 0x800 for letter in text) else ""
+
+
+def _other_than_wide(content: bytes, declared: str) -> str:
+    """The set of a text that cannot be in the declared set of several bytes; "" if it can, or no set is sure."""
+    if declared not in FIRST_LEVEL:
+        return ""
+    try:
+        content.decode(declared)
+    except UnicodeDecodeError:
+        found = guess(content)
+        return found if found != declared and _score(_sample(content), found) >= SURE else ""
+    return ""
 
 
 def is_mainly_utf8(content: bytes) -> bool:

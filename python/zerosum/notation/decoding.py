@@ -21,6 +21,12 @@ CHARACTER_SETS = re.compile(
 """Known character sets by their names in Python. Other codecs of Python are not for texts."""
 
 
+OTHER_NAMES = {"x-sjis": SHIFT_JIS, "windows-31j": SHIFT_JIS, "x-gbk": "gb18030", "windows-949": "cp949"}
+OTHER_NAMES |= {"windows-936": "gb18030", "windows-932": SHIFT_JIS, "x-euc-jp": "euc_jp", "x-euc-kr": "euc_kr"}
+OTHER_NAMES |= {"x-big5": "cp950", "windows-950": "cp950"}
+"""Names of character sets in files that Python does not have, in small letters."""
+
+
 class Decoder:
     """Decodes bytes to text by the rules of each format, and text to records."""
 
@@ -146,10 +152,11 @@ class Decoder:
             in_utf8 = None
         found = None if self.has_mark else re.search(rb"CA[a-z]*\s*\[\s*([\w.:-]+)\s*\]", content[:CHUNK])
         if found is None:
-            return self._undeclared(content) if in_utf8 is None else in_utf8
+            is_known = in_utf8 is not None and (self.has_mark or not character_sets.guess_of_seven_bits(content))
+            return in_utf8 if in_utf8 is not None and is_known else self._undeclared(content)
         name = found[1].decode("ascii")
         try:
-            known = codecs.lookup(name).name
+            known = codecs.lookup(OTHER_NAMES.get(name.lower(), name)).name
         except LookupError:
             known = ""
         if not known and in_utf8 is not None:
@@ -170,7 +177,9 @@ class Decoder:
 
     def _undeclared(self, content: bytes) -> str:
         """Text without CA that is not UTF-8: what it looks like, else Latin-1, the specification's default."""
-        guess = "latin-1" if character_sets.is_mainly_utf8(content) else character_sets.guess(content)
+        guess = character_sets.guess_of_seven_bits(content)
+        if not guess:
+            guess = "latin-1" if character_sets.is_mainly_utf8(content) else character_sets.guess(content)
         if guess == "latin-1":
             return "\n".join(self._lines(self._decode_western))
         what = f"the text is not UTF-8 and CA does not name its character set: it is read as {shown_name(guess)}"

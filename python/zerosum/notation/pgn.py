@@ -16,14 +16,17 @@ from dataclasses import dataclass, field
 
 from zerosum.base.errors import shown
 from zerosum.notation.pgn_words import (
+    MOVE,
     RESULTS,
     SIGNS,
     VARIANTS,
     glyphs_of,
+    has_no_letters,
     is_chess960,
     is_remark,
     result_word,
     split_signs,
+    usual_move,
 )
 from zerosum.notation.record import (
     MAX_DEPTH,
@@ -47,7 +50,10 @@ TERMINATIONS = {"time forfeit": "time", "rules infraction": "illegal move"}
 TAG = re.compile(r'\[\s*([A-Za-z0-9_+#=:-]+)\s+"([^"\\]*(?:\\.[^"\\]*)*)"\s*\]')
 LOOSE_TAG = re.compile(r'\[\s*([A-Za-z0-9_+#=:-]+)\s+"(.*?)"\s*\](?=\s*(?:\[|$))')
 """A tag whose value has quotation marks that are not escaped."""
-TOKEN = re.compile(r"\{|;.*|[^\s(){};$]*[a-h][18]\([QRBNqrbn]\)[^\s(){};$]*|\(|\)|\$\d+|[^\s(){};$]+|\$")
+TOKEN = re.compile(
+    r"\{|;.*|(?<!\S)(?:1\s+[-:–—−]\s+0|0\s+[-:–—−]\s+1|(1/2|½)\s+[-:–—−]\s+\1)(?!\S)"
+    r"|[^\s(){};$]*[a-h][18]\([QRBNqrbn]\)[^\s(){};$]*|\(|\)|\$\d+|[^\s(){};$]+|\$"
+)
 PROMOTION = re.compile(r"(.*[a-h][18])\(([QRBNqrbn])\)(.*)")
 MOST_LETTERS = 20
 """Longest text of a move."""
@@ -56,10 +62,12 @@ NULL_MOVES = ("--", "Z0", "0000", "@@@@")
 STANDARD_MOVE = re.compile(r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?|O-O(?:-O)?[+#]?")
 END_SIGNS = re.compile(r"[^\w+#=/-]+$")
 """Signs at the end of a word."""
+UNKNOWN_SIGNS = re.compile(r"(?<=.)(?![+#]+$).+$")
+"""What stands behind a move, unless it is a check alone."""
 SIGN_AT_END = re.compile(r"[^A-Za-z0-9_\s;]+$")
 EN_PASSANT = re.compile(r"(.*?)e\.?p\.?([+#!?]*)")
 MOVE_WITH_RESULT = re.compile(r"([a-hKQRBNO].*?[\dQRBNO+#!?])(1[-:–—−]0|0[-:–—−]1|1/2[-:–—−]1/2|½[-:–—−]½|\*)")
-NUMBER = re.compile(r"\d+\.+|\d+$|\.+")
+NUMBER = re.compile(r"\d+[.…]+|\d+$|[.…]+")
 COMMAND = re.compile(r"\[%(clk|emt|eval)\s+([^\]]*)\]")
 CLOCK = re.compile(r"(\d{1,6}):(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)", re.ASCII)
 SCORE = re.compile(r"(?:#([+-]?\d{1,6})|([+-]?\d{1,6}(?:\.\d{1,9})?))(?:,(\d{1,6}))?", re.ASCII)
@@ -260,9 +268,9 @@ class _GameReader:
 
     def read_result(self, token: str, number: int) -> str:
         """The result that a token is in any spelling; "" if it is none."""
-        if token in RESULTS or token[0] not in "01½=":
+        if token in RESULTS or token[0] not in "01½=[*":
             return token if token in RESULTS else ""
-        result = result_word(token)
+        result = result_word(token.removeprefix("["))
         if result:
             self.warn(number, f"{shown(token)}: expected one of {', '.join(RESULTS)}; it is read as {result}")
         return result
@@ -324,7 +332,7 @@ class _GameReader:
             self.warn(number, f"{shown(word)}: a promotion is written {plain}; it is read as one")
             word = plain
         if word:
-            self.add_move(*self.without_signs(word, number), number)
+            self.add_move(*self.without_signs(usual_move(word), number), number)
         if ending:
             self.read_token(ending, number)
 
@@ -333,6 +341,8 @@ class _GameReader:
         if split := split_signs(word):
             return split[0], tuple(split[1])
         signs = END_SIGNS.search(word)
+        if signs is None and (move := MOVE.match(word)) and has_no_letters(word[move.end() :]):
+            signs = UNKNOWN_SIGNS.match(word, move.end())
         if signs is None:
             return word, ()
         expected = " ".join(list(SIGNS)[:6])

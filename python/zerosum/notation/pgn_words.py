@@ -55,6 +55,7 @@ SIGNS = {
     "⌓": 142,
     "RR": 145,
     "N": 146,
+    "TN": 146,
     "D": 220,
     "⇔": 239,
     "⟫": 242,
@@ -66,6 +67,13 @@ SIGNS = {
 
 DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 """Dashes and minus signs that people write for a hyphen."""
+PIECES = str.maketrans(dict(zip("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBN\0" * 2, strict=True)))
+"""Figures of pieces, of either colour, as letters; pawns have none."""
+CASTLING = re.compile(r"[O0oОо]-[O0oОо](?:-[O0oОо])?(?=[+#!?]*$)")
+"""Castling with Latin letters, zeros, or Cyrillic letters."""
+SMALL_PROMOTION = re.compile(r"((?:[a-h]x?)?[a-h][18]=|[a-h]?x?[a-h][18])([qrbn])(?=[+#!?]*$)")
+CHECK_WORD = re.compile(r"(.*[a-h][1-8](?:=?[QRBN])?|O-O(?:-O)?)(?:dis\.?|dbl\.?)?(?:ch|mate)\.?([!?]*)")
+"""A move with a check in words, as in descriptive notation."""
 MOVE = re.compile(r"(?:[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=?[QRBN])?|(?:O-O(?:-O)?|0-0(?:-0)?))")
 SIGN = re.compile("[!?]+|" + "|".join(map(re.escape, sorted(SIGNS, key=len, reverse=True))))
 WORD = re.compile(r"(?=[a-z]*[^\Wa-hx\d_])[^\W\d_A-Z]{2,}[.,:!]*|(?=\w*[^\Wa-hxoKQRBNOP\d_])[^\W\d_]{4,}[.,:!]*")
@@ -82,7 +90,7 @@ def result_word(word: str) -> str:
     """
     plain = re.sub(r"\s+", "", word.translate(DASHES)).replace(":", "-").replace("½", "1/2")
     plain = re.sub(r"0[.,]5", "1/2", plain)
-    plain = re.sub(r"^(1-0|0-1|1/2-1/2)[.,]?$", r"\1", "1/2-1/2" if plain in ("1/2", "1/2-", "=-=") else plain)
+    plain = re.sub(r"^\*?(1-0|0-1|1/2-1/2)[.,+F\]]?$", r"\1", "1/2-1/2" if plain in ("1/2", "1/2-", "=-=") else plain)
     return plain if plain in RESULTS else ""
 
 
@@ -96,6 +104,21 @@ def glyphs_of(signs: str) -> list[int] | None:
     found = SIGN.findall(text)
     is_known = found and "".join(found) == text and all(sign in SIGNS for sign in found)
     return [SIGNS[sign] for sign in found] if is_known else None
+
+
+def usual_move(word: str) -> str:
+    r"""A move in the letters of the standard, from figures, other dashes of castling, small letters or words of check.
+
+    >>> [usual_move(word) for word in ("♞f3", "O\u2013O", "0\u20110+", "exd8=q", "Nf3dis.ch!", "e7d8q", "Sf3")]
+    ['Nf3', 'O-O', 'O-O+', 'exd8=Q', 'Nf3+!', 'e7d8q', 'Sf3']
+    """
+    plain = word.translate(PIECES).replace("\0", "")
+    if not plain.isascii() and (castling := CASTLING.match(plain.translate(DASHES))):
+        plain = re.sub("[0oОо]", "O", castling[0]) + plain[castling.end() :]
+    if promotion := SMALL_PROMOTION.match(plain):
+        plain = promotion[1] + promotion[2].upper() + plain[promotion.end() :]
+    check = CHECK_WORD.fullmatch(plain)
+    return f"{check[1]}+{check[2]}" if check else plain
 
 
 def split_signs(word: str) -> tuple[str, list[int]] | None:
@@ -117,10 +140,16 @@ def split_signs(word: str) -> tuple[str, list[int]] | None:
 def is_remark(word: str) -> bool:
     """Whether a word is certainly no move: signs alone, or a word of a language.
 
-    >>> [is_remark(word) for word in ("||", "resigns", "on", "White", "O-O", "oo", "Nf9", "Sxe", "e5~")]
-    [True, True, True, True, False, False, False, False, False]
+    >>> [is_remark(word) for word in ("||", "¹", "resigns", "ch", "White", "O-O", "oo", "Nf9", "Sxe", "e5~")]
+    [True, True, True, True, True, False, False, False, False, False]
     """
-    return not any(letter.isalnum() for letter in word) or (WORD.fullmatch(word) is not None and set(word) != {"o"})
+    is_word = WORD.fullmatch(word) is not None and set(word) != {"o"}
+    return is_word or has_no_letters(word) or re.fullmatch(r"(?:(?:dis|dbl)\.?)?ch\.?", word) is not None
+
+
+def has_no_letters(text: str) -> bool:
+    """Whether a text has neither letters nor digits; raised digits, as of footnotes, are signs."""
+    return not any(letter.isalpha() or letter.isdecimal() for letter in text)
 
 
 VARIANTS = {
@@ -129,12 +158,19 @@ VARIANTS = {
     "from position": "chess",
     "chess": "chess",
     "normal": "chess",
+    "classical": "chess",
+    "standard chess": "chess",
+    "?": "chess",
+    "-": "chess",
     "chess960": "chess960",
     "chess 960": "chess960",
     "chess-960": "chess960",
     "fischerandom": "chess960",
     "fischer random": "chess960",
     "fischerrandom": "chess960",
+    "fischerandom chess": "chess960",
+    "fischer random chess": "chess960",
+    "wild/fr": "chess960",
     "freestyle": "chess960",
     "freestyle chess": "chess960",
 }

@@ -25,6 +25,8 @@ PROPERTY = re.compile(r"([A-Za-z]+)\s*(?=\[)")
 VALUE = re.compile(r"\[([^\]\\]*(?:\\.[^\]\\]*)*)\]", re.DOTALL)
 BLANKS = re.compile(r"[\s\0]*")
 CLOCK = re.compile(r"\d{1,6}(\.\d{0,6})?|\.\d{1,6}", re.ASCII)
+OLD_PLAYERS = {"1": "B", "2": "W"}
+"""PL as programs wrote it before FF[3]."""
 SETUP = ("AE", "AB", "AW", "PL")
 OF_NODES = {"AR", "BL", "BM", "CR", "DD", "DM", "DO", "FG", "GB", "GW", "HO", "IT", "KO", "LB", "LN", "MA", "MN", "N"}
 OF_NODES |= {"OB", "OW", "PM", "SL", "SQ", "TB", "TE", "TR", "TW", "UC", "V", "VW", "WL"}
@@ -247,7 +249,9 @@ class _GameReader:
                 self._warn(line, f"{what}; the position is set up before the move")
             if setup:
                 self._set_up({name: properties.pop(name) for name in setup})
-            if colours and self._is_handicap_stone(tree, colours[0]):
+            if colours == ["W"] and self._is_pass_for_handicap(tree, properties["W"]):
+                properties.pop("W")
+            elif colours and self._is_handicap_stone(tree, colours[0]):
                 self._add_handicap_stone(properties.pop("B"), line)
             elif colours:
                 self._add_move(tree, colours[0], properties.pop(colours[0]), line)
@@ -307,13 +311,17 @@ class _GameReader:
             self._warn(line, f"the handicap {_quoted('HA', [handicap])}: expected a number of stones; it is left out")
             del properties["HA"]
         self.result = sgf_root.result_of(value("RE", ""))
+        said = value("RE", "")
+        if self.result[0] is None and said.lower() not in sgf_root.NO_RESULTS:
+            what = "expected a winner, such as B+R or W+2.5, or Draw, Void or ?; the result is unknown"
+            self._warn(line, f"the result {_quoted('RE', [said])}: {what}")
         for name in ("FF", "CA", "GM", "SZ", "RE"):
             properties.pop(name, None)
 
     def _set_up(self, properties: Properties) -> None:
         for name, values in properties.items():
             if name == "PL":
-                player = values[0].strip()[:1].upper()
+                player = OLD_PLAYERS.get(values[0].strip(), values[0].strip()[:1].upper())
                 if player not in ("B", "W"):
                     raise _SgfError(f"{_quoted('PL', values[:1])}: expected B or W")
                 self.to_move = player
@@ -341,6 +349,11 @@ class _GameReader:
         is_start = tree.line is self.main and not self.main
         are_missing = "B" not in self.stones.values() or 0 < self.num_placed < self.handicap
         return colour == "B" and is_start and self.handicap > 1 and are_missing
+
+    def _is_pass_for_handicap(self, tree: _Tree, values: list[str]) -> bool:
+        """Whether White passes between handicap stones that stand in the file as moves."""
+        is_start = tree.line is self.main and not self.main
+        return is_start and 0 < self.num_placed < self.handicap and values in ([""], ["tt"])
 
     def _add_handicap_stone(self, values: list[str], line: int) -> None:
         self._set_up({"AB": values})

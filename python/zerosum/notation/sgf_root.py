@@ -7,6 +7,7 @@ Komi and missing handicap stones are read as KataGo reads them (cpp/dataio/sgf.c
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 
 from zerosum.base.errors import SettingsError
@@ -14,6 +15,12 @@ from zerosum.notation.go_words import GoRules
 from zerosum.notation.record import Record
 
 NUMBER = re.compile(r"[+-]?(\d{1,6}(\.\d{0,6})?|\.\d{1,6})", re.ASCII)
+FRACTIONS = str.maketrans({"½": " 1/2", "¼": " 1/4", "¾": " 3/4"})
+MIXED = re.compile(
+    r"([+-]?(?:\d{1,3}(?:\.\d{1,6})?)?)\s*(?:又|と)?\s*(?:([1-3])/([24]))?\s*(目半|집반|目|子|집|points?|pts?)?",
+    re.ASCII | re.IGNORECASE,
+)
+"""A number of points with a fraction or a unit, as people write it."""
 HUNDREDFOLD = re.compile(r"[+-]?[2-9]\d\d", re.ASCII)
 """A komi in hundredths, whichever program wrote it."""
 FEWEST_HUNDREDTHS = 25
@@ -52,8 +59,11 @@ WAYS = {
     "forfeit": "forfeit",
 }
 CHINESE_WAYS = {"中盘": "resignation", "中盤": "resignation", "中押": "resignation", "认输": "resignation"}
+CHINESE_WAYS |= {"불계": "resignation", "기권": "resignation", "시간": "time", "投了": "resignation"}
 CHINESE_WAYS |= {"超时": "time", "超時": "time", "时间": "time", "時間": "time"}
-DRAWS = ("0", "draw", "jigo", "tie", "和棋", "和局", "持碁")
+DRAWS = ("0", "draw", "jigo", "tie", "和棋", "和局", "持碁", "무승부")
+NO_RESULTS = ("", "?", "void", "unknown", "unfinished", "suspended", "no result", "noresult", "无胜负", "無勝負")
+"""Words of RE, in small letters, for a game without a winner."""
 
 
 def is_fox(properties: Mapping[str, Sequence[str]]) -> bool:
@@ -75,7 +85,7 @@ def komi_of(properties: Mapping[str, Sequence[str]]) -> tuple[str, str]:
     ('7.5', '0.5', '50')
     """
     said = properties.get("KM", [""])[0].strip()
-    number = said.replace(",", ".") if said.count(",") == 1 else said
+    number = _plain_number(said)
     if not said:
         return "", ""
     if not NUMBER.fullmatch(number):
@@ -91,6 +101,23 @@ def komi_of(properties: Mapping[str, Sequence[str]]) -> tuple[str, str]:
     if (number, points) == (said, float(number)):
         return number, ""
     return f"{points:g}", f"expected a number of points; it is read as {points:g}"
+
+
+def _plain_number(said: str) -> str:
+    """A number of points as people write it, in digits with a decimal point; the text itself if it is none.
+
+    >>> [_plain_number(said) for said in ("6,5", "3¾", "6目半", "3又3/4子", "-6 1/2", "none")]
+    ['6.5', '3.75', '6.5', '3.75', '-6.5', 'none']
+    """
+    text = unicodedata.normalize("NFKC", said.translate(FRACTIONS)).strip()
+    text = text.replace(",", ".") if text.count(",") == 1 else text
+    found = MIXED.fullmatch(text)
+    if NUMBER.fullmatch(text) or found is None or not re.search(r"\d", text):
+        return text if NUMBER.fullmatch(text) else said
+    part = int(found[2]) / int(found[3]) if found[2] else 0.0
+    part += 0.5 if (found[4] or "").endswith(("半", "반")) else 0.0
+    whole = found[1].removeprefix("-").removeprefix("+") or "0"
+    return f"{'-' if found[1].startswith('-') else ''}{float(whole) + part:g}"
 
 
 def parse_rules(text: str) -> GoRules | None:
@@ -131,9 +158,9 @@ def result_of(text: str) -> tuple[float | None, str]:
         margin = re.sub(r"\s*(points?|pts?)$", "", way.replace(",", ".").replace("½", ".5"), flags=re.IGNORECASE)
         ending = f"{margin} points" if NUMBER.fullmatch(margin) else WAYS.get(way.lower(), way)
         return (1.0 if found[1][0] in "Bb" else -1.0), ending
-    if re.match(r"[黑黒白]", text) and re.search(r"[胜勝]", text):
+    if re.match(r"[黑黒白흑백]", text) and re.search(r"[胜勝赢贏승]", text):
         way = next((word for sign, word in CHINESE_WAYS.items() if sign in text), "")
-        return (-1.0 if text[0] == "白" else 1.0), way or text
+        return (-1.0 if text[0] in "白백" else 1.0), way or text
     if text.lower() in DRAWS:
         return 0.0, ""
     return None, "" if text == "?" else text
