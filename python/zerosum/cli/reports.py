@@ -12,7 +12,7 @@ from zerosum.cli.application import app
 from zerosum.cli.words import RUN_HELP, RunArgument, require_pairs_option, require_target, say, seed_option
 
 Number = TypeVar("Number", int, float)
-STUDIES = ("nim", "parts", "thinking-time", "diversity", "learned-when", "piece-values")
+STUDIES = ("nim", "parts", "thinking-time", "diversity", "learned-when", "piece-values", "ablations", "stability")
 Runs = Annotated[list[str], typer.Argument(help=f"One or more. {RUN_HELP}", show_default=False)]
 
 
@@ -149,10 +149,14 @@ def study(
         int | None, typer.Option("--simulations", "-n", min=1, help="Simulations per move.", show_default=False)
     ] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Trainings of each kind.", show_default=False)] = None,
+    minutes: Annotated[float | None, typer.Option(help="CPU-minutes of each training.", show_default=False)] = None,
     heaps: Annotated[int | None, typer.Option(help="Heaps of Nim, 5 by default.", show_default=False)] = None,
     variant: Annotated[
         list[str] | None,
-        typer.Option(help="Only this variant of the trainings; may be repeated.", show_default=False),
+        typer.Option(
+            help="Only this variant of the trainings, or several with commas between; may be repeated.",
+            show_default=False,
+        ),
     ] = None,
     opponent: Annotated[
         str, typer.Option(metavar="PLAYER", help="The opponent, as in `match`.", show_default=False)
@@ -178,8 +182,9 @@ def study(
         games=games,
         simulations=simulations,
         seeds=seeds,
+        minutes=minutes,
         heaps=heaps,
-        variants=tuple(variant or ()),
+        variants=tuple(word.strip() for words in variant or () for word in words.split(",")),
         opponent=opponent,
         seed=seed,
     )

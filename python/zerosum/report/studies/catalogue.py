@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from zerosum.base.errors import SettingsError, nearest
+from zerosum.report.studies.ablations import AblationsStudy
 from zerosum.report.studies.diversity import DiversityStudy
 from zerosum.report.studies.learned_when import LearnedWhenStudy
 from zerosum.report.studies.nim import VARIANTS, NimStudy
 from zerosum.report.studies.parts import PartsStudy
 from zerosum.report.studies.piece_values import PieceValuesStudy
+from zerosum.report.studies.stability import StabilityStudy
 from zerosum.report.studies.study import Study
 from zerosum.report.studies.thinking_time import ThinkingTimeStudy
 from zerosum.report.studies.words import StudyWords, require_no_names
@@ -45,6 +47,12 @@ STUDIES: dict[str, Listed] = {
     "diversity": Listed(DiversityStudy.of, frozenset({"--games", "--simulations", "--opponent"})),
     "learned-when": Listed(LearnedWhenStudy.of, frozenset()),
     "piece-values": Listed(PieceValuesStudy.of, frozenset({"--seeds"})),
+    "ablations": Listed(
+        AblationsStudy.of, frozenset({"--variant", "--seeds", "--minutes", "--games", "--simulations"})
+    ),
+    "stability": Listed(
+        StabilityStudy.of, frozenset({"--variant", "--seeds", "--minutes", "--games", "--simulations"})
+    ),
 }
 
 

@@ -23,6 +23,7 @@ class StudyWords:
     games: int | None = None
     simulations: int | None = None
     seeds: int | None = None
+    minutes: float | None = None
     heaps: int | None = None
     variants: tuple[str, ...] = ()
     opponent: str = ""
@@ -35,6 +36,7 @@ class StudyWords:
             "--games": self.games is not None,
             "--simulations": self.simulations is not None,
             "--seeds": self.seeds is not None,
+            "--minutes": self.minutes is not None,
             "--heaps": self.heaps is not None,
             "--variant": bool(self.variants),
             "--opponent": bool(self.opponent),
@@ -46,6 +48,29 @@ def require_no_names(study: str, words: StudyWords) -> None:
     """Refuse a game or a run for a study that takes none. Raises SettingsError."""
     if words.names:
         raise SettingsError(f"the study {study} takes no game and no run: leave out {words.names[0]!r}.")
+
+
+def require_positive(numbers: Mapping[str, float]) -> None:
+    """Refuse a number of an option, by its name, that is not above 0. Raises SettingsError."""
+    for name, number in numbers.items():
+        if not number > 0:
+            raise SettingsError(f"{name} is {number:g}, expected a number above 0.")
+
+
+def one_game(study: str, words: StudyWords, default: str) -> str:
+    """The name of the game of a study of one game, `default` if none is named.
+
+    Raises:
+        SettingsError: there are several names, or one of a run.
+        GameError: the game is unknown.
+    """
+    if len(words.names) > 1:
+        raise SettingsError(f"the study {study} is of one game, got {len(words.names)} names: name a game only.")
+    name = words.names[0] if words.names else default
+    if not GameName.parse(name).can_exist and Path(name).exists():
+        raise SettingsError(f"{name!r} is not a game: the study {study} trains networks of its own, name their game.")
+    make(name)  # raises for an unknown one
+    return name
 
 
 def one_run(study: str, words: StudyWords) -> tuple[Path, Rules | None]:
