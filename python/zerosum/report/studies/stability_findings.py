@@ -15,6 +15,8 @@ from zerosum.report.studies.trainings import MOST_ELO, Pooled, drawn, elo_words
 
 GATE_SCORE = 0.55
 """Share of the points above which AlphaGo Zero's gate let a network play."""
+APART = 0.012
+"""Distance of the intervals of two stresses in the figure, as a share of all steps: they have the same steps."""
 
 
 @dataclass(frozen=True)
@@ -128,13 +130,16 @@ def _courses(dips: Mapping[str, Dip]) -> Table:
 
 def _picture(dips: Mapping[str, Dip]) -> Picture:
     drawing, (axes,) = figure(1, height=3.6, width=7.5)
-    for colour, (name, dip) in zip(COLOURS, dips.items(), strict=False):
-        steps = [moment.steps for moment in dip.moments]
+    width = max(dip.moments[-1].steps for dip in dips.values())
+    for number, (name, dip) in enumerate(dips.items()):
+        colour, aside = COLOURS[number], APART * width * (number - (len(dips) - 1) / 2)
+        steps = [moment.steps + aside for moment in dip.moments]
         elos = [drawn([found.low, found.elo, found.high]) for found in (moment.match.elo for moment in dip.moments)]
         errors = [[elo - low for low, elo, _ in elos], [high - elo for _, elo, high in elos]]
         middle = [elo for _, elo, _ in elos]
         axes.errorbar(steps, middle, yerr=errors, color=colour, marker="o", markersize=3, capsize=2, label=name)
     axes.axhline(0, color="#888888", linewidth=0.8, linestyle=":")
+    axes.set_xlim(0, None)
     axes.set(xlabel="learner steps since the stress began", ylabel="Elo, before the stress is 0")
     axes.legend(fontsize=7)
     return picture(
