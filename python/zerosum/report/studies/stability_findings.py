@@ -145,7 +145,8 @@ def _picture(dips: Mapping[str, Dip]) -> Picture:
     return picture(
         drawing,
         "Strength after the stress",
-        f"All seeds together, with 95 % intervals over games. Ends beyond {MOST_ELO:.0f} Elo are drawn there.",
+        "All seeds together, with 95 % intervals over games, which are drawn a little apart."
+        f" Ends beyond {MOST_ELO:.0f} Elo are drawn there.",
     )
 
 
