@@ -478,7 +478,7 @@ def test_an_unknown_kind_is_damage():
 
 def test_marks_inside_of_a_damaged_entry_hide_no_entry():
     """The search for the next entry finds the first whole one behind any number of marks."""
-    for noise in (MAGIC, MAGIC * 3, MAGIC[:3], MAGIC + b"\0" * 30, b"\xf5" * 5 + MAGIC):
+    for noise in (b"x", b"xy", MAGIC, MAGIC * 3, MAGIC[:3], MAGIC + b"\0" * 30, b"\xf5" * 5 + MAGIC):
         found = parse_journal(START + noise + PLY_0 + noise)
         assert found.holes == [(len(START), len(START + noise))]
         assert found.whole_size == len(START + noise + PLY_0)
