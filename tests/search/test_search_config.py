@@ -106,3 +106,9 @@ def test_a_tree_of_learned_rules_has_the_memory_for_its_simulations(name: str) -
     while answer(trees, FakeHiddenNetwork(1), 4):
         pass
     assert {trees.root(tree).stop_reason for tree in range(num_trees)} == {"simulations"}
+
+
+def test_an_error_without_tables_is_not_blamed_on_tables() -> None:
+    with pytest.raises(ValueError, match="at least one tree") as refused:
+        new_search(make("chess"), SearchConfig(), num_trees=0)
+    assert not isinstance(refused.value, SettingsError)
