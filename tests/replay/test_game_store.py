@@ -4,6 +4,7 @@ import itertools
 import os
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
@@ -30,7 +31,9 @@ from stores_for_tests import (
 )
 from zerosum.base.errors import DataError, RunError
 from zerosum.replay import GameRecord
-from zerosum.replay.journal import parse_journal
+from zerosum.replay.game_store import GameStore
+from zerosum.replay.journal import SYNC_INTERVAL_S, parse_journal, record_entries
+from zerosum.replay.records import packed_ply
 from zerosum.replay.shards import FORMAT, decode_shard, encode_shard, read_manifest, read_shard
 
 # ---- shards
@@ -194,3 +197,173 @@ def test_many_threads_write_at_once(tmp_path: Path):
     with opened(tmp_path) as (store, messages):
         assert sorted(games_in(store)) == list(range(40))
         assert not messages
+
+
+def expected_recent(groups: list[list[int]], is_enough: Callable[[list[int]], bool]) -> list[int]:
+    """The newest groups of games that are enough, or all, by a plain loop."""
+    taken = groups[-1]
+    for group in reversed(groups[:-1]):
+        if is_enough(taken):
+            break
+        taken = [*group, *taken]
+    return taken
+
+
+@pytest.mark.parametrize("first_replayed", [8, 6, 3])
+def test_recent_games_are_as_many_as_asked_for_and_no_more_shards(tmp_path: Path, first_replayed: int):
+    """Those that are to be played again do not count. The last group is in the journal."""
+    groups = [[0, 1, 2], [3, 4, 5], [6, 7]]
+    with opened(tmp_path, games_per_shard=3) as (store, _):
+        for game_id in range(8):
+            play(store, game_id)
+        store.replay_from(first_replayed)
+        kept = [[game_id for game_id in group if game_id < first_replayed] for group in groups]
+        assert store.num_games == first_replayed
+        for num_games in range(9):
+            found = [record.game_id for record in store.recent(num_games=num_games)]
+            assert found == expected_recent(kept, lambda games: len(games) >= num_games)  # noqa: B023
+        for num_positions in range(store.num_positions + 3):
+            found = [record.game_id for record in store.recent(num_positions)]
+            assert found == expected_recent(
+                kept,
+                lambda games: sum(record_of(game_id).num_positions for game_id in games) >= num_positions,  # noqa: B023
+            )
+
+
+def test_games_again_and_new_ones_take_their_plies_with_one_call(tmp_path: Path):
+    with opened(tmp_path, games_per_shard=2) as (store, _):
+        for game_id in range(3):
+            play(store, game_id)
+    with opened(tmp_path, games_per_shard=2) as (store, _):
+        store.replay_from(1)
+        ids = [3, 1, 4, 2]
+        for game_id in ids:
+            store.start_game(header_of(game_id))
+        for index in range(6):
+            going = [game_id for game_id in ids if index < record_of(game_id).num_plies]
+            store.add_plies(going, [packed_ply(game_id, index, ply_of(game_id, index)) for game_id in going])
+        assert games_in(store) == [0]
+        for game_id, games in ((1, [0, 1]), (3, [0, 1, 3]), (2, [0, 1, 2, 3]), (4, [0, 1, 2, 3, 4])):
+            record = record_of(game_id)
+            same(store.finish_game(game_id, outcome=record.outcome, ending=record.ending), record)
+            assert sorted(games_in(store)) == games
+    with opened(tmp_path) as (store, messages):
+        assert sorted(games_in(store)) == [0, 1, 2, 3, 4]
+        assert not messages
+
+
+def test_openings_are_the_first_plies_on_disk_and_again(tmp_path: Path):
+    def opening(game_id: int) -> list[bytes]:
+        return [packed_ply(game_id, index, ply_of(game_id, index)) for index in range(2)]
+
+    def go_on(store: GameStore, game_id: int) -> None:
+        record = record_of(game_id)
+        store.start_game(header_of(game_id), opening(game_id))
+        for index in range(2, record.num_plies):
+            add_ply(store, game_id, index, ply_of(game_id, index))
+        same(store.finish_game(game_id, outcome=record.outcome, ending=record.ending), record)
+
+    with opened(tmp_path) as (store, _):
+        go_on(store, 3)
+        store.start_game(header_of(4), opening(4))
+        assert plies_in(store) == {4: 2}
+    with opened(tmp_path) as (store, messages):
+        assert (games_in(store), plies_in(store)) == ([3], {4: 2})
+        store.replay_from(3)
+        assert games_in(store) == []
+        go_on(store, 3)
+        assert games_in(store) == [3]
+        assert not messages
+
+
+def test_numbers_of_games_are_above_all_there_were(tmp_path: Path):
+    """Whatever the order in which they start, end, are taken or added."""
+    with opened(tmp_path, games_per_shard=2) as (store, _):
+        assert store.next_game_id == 0
+        for game_id, following in ((4, 5), (1, 5), (5, 6)):
+            start(store, game_id, 1)
+            assert store.next_game_id == following
+        for numbers, following in (([9, 7], 10), ([8], 10)):
+            taken = [record_of(number) for number in numbers]
+            store.take_games(taken, [b"".join(record_entries(record)) for record in taken])
+            assert store.next_game_id == following
+        store.add_game(record_of(10))
+        store.add_games([record_of(11), record_of(12)])
+        assert store.next_game_id == 13
+        assert sorted(games_in(store)) == [7, 8, 9, 10, 11, 12]
+    with opened(tmp_path) as (store, messages):
+        assert (sorted(games_in(store)), store.next_game_id) == ([7, 8, 9, 10, 11, 12], 13)
+        assert plies_in(store) == {1: 1, 4: 1, 5: 1}
+        assert not messages
+
+
+def test_taken_games_end_those_in_flight(tmp_path: Path):
+    with opened(tmp_path, games_per_shard=3) as (store, _):
+        start(store, 0, 1)
+        start(store, 1, 1)
+        for number in (1, 2):
+            record = record_of(number)
+            store.take_games([record], [b"".join(record_entries(record))])
+        assert (games_in(store), plies_in(store)) == ([1, 2], {0: 1})
+        assert not read_manifest(tmp_path).seals
+    with opened(tmp_path) as (store, messages):
+        assert (games_in(store), plies_in(store)) == ([1, 2], {0: 1})
+        assert not messages
+
+
+def test_shards_have_their_number_of_games_however_they_come(tmp_path: Path):
+    with opened(tmp_path, games_per_shard=2) as (store, _):
+        sizes = []
+        for number in range(4):
+            store.add_game(record_of(number))
+            sizes.append([seal.num_games for seal in read_manifest(tmp_path).seals])
+        assert sizes == [[], [2], [2], [2, 2]]
+        more = [record_of(number) for number in range(4, 9)]
+        store.take_games(more[:1], [b"".join(record_entries(more[0]))])
+        store.take_games(more[1:], [b"".join(record_entries(record)) for record in more[1:]])
+        assert [seal.num_games for seal in read_manifest(tmp_path).seals] == [2, 2, 5]
+        store.add_games([record_of(9)])
+        assert [seal.num_games for seal in read_manifest(tmp_path).seals] == [2, 2, 5, 1]
+
+
+def test_forgotten_games_are_gone_with_the_next_seal(tmp_path: Path):
+    with opened(tmp_path) as (store, _):
+        start(store, 0, 1)
+        play(store, 1)
+        store.forget_running()
+        assert (games_in(store), plies_in(store)) == ([1], {})
+        store.seal()
+    with opened(tmp_path) as (store, messages):
+        assert (games_in(store), plies_in(store), store.next_game_id) == ([1], {}, 2)
+        assert not messages
+
+
+def test_the_running_games_are_copies(tmp_path: Path):
+    with opened(tmp_path) as (store, _):
+        start(store, 0, 2)
+        store.running[0].plies.append(ply_of(0, 2))
+        assert plies_in(store) == {0: 2}
+
+
+def test_the_stores_clock_and_its_callers_say_when_it_is_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Also after a seal, which begins another journal."""
+    now, synced = [0.0], list[float]()
+    store = GameStore(tmp_path, report=print, games_per_shard=2, clock=lambda: now[0])
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: (synced.append(now[0]), fsync(file)))
+    for _ in range(2):
+        synced.clear()
+        first = store.next_game_id
+        start(store, first, 1)
+        assert not synced
+        now[0] += 2 * SYNC_INTERVAL_S
+        add_ply(store, first, 1, ply_of(first, 1))
+        assert synced == [now[0]]
+        add_ply(store, first, 2, ply_of(first, 2))
+        store.sync()
+        assert len(synced) == 2
+        for number in (first + 1, first + 2):
+            play(store, number)
+        assert len(read_manifest(tmp_path).seals) == first // 3 + 1
+    store.close()
+    store.close()

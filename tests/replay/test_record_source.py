@@ -113,6 +113,47 @@ def test_a_damaged_shard_is_left_out_and_reported_once(tmp_path: Path) -> None:
     assert first in said and said.endswith("Its 2 games are left out.")
 
 
+def test_games_of_the_journal_are_learned_from_too(tmp_path: Path) -> None:
+    """They are sealed; a running game is none."""
+    filled(tmp_path)
+    source = RecordSource(tmp_path, ReplayConfig(dev_share=0.0, test_share=0.0), report=print)
+    assert sum(len(part.seals) for part in source.parts) == len(names_in(tmp_path, "*.parquet")) == 3
+    (part,) = source.parts
+    assert games_in(source.window(part)) == {0, 1, 2, 3, 5, 6, 7}
+    assert part.num_positions == source.num_positions == source.window(part).num_positions
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux counts open files so")
+def test_a_source_keeps_no_file_open(tmp_path: Path) -> None:
+    filled(tmp_path)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    sources = [RecordSource(tmp_path, CONFIG, report=print) for _ in range(3)]
+    assert len(list(Path("/proc/self/fd").iterdir())) == before and len(sources) == 3
+
+
+def test_a_window_of_records_holds_them_all_whatever_the_settings_of_play(tmp_path: Path) -> None:
+    stored(tmp_path, GAMES, games_per_shard=100)
+    small = dataclasses.replace(CONFIG, window_min_positions=10, window_growth_factor=0.0, window_games=3)
+    whole = RecordSource(tmp_path, CONFIG, report=print)
+    source = RecordSource(tmp_path, small, report=print)
+    assert source.window(source.parts[0]).num_positions == whole.window(whole.parts[0]).num_positions
+    assert source.held_out()["dev"].num_positions == whole.held_out()["dev"].num_positions
+
+
+def test_no_more_shards_are_read_than_hold_the_first_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored(tmp_path, GAMES, games_per_shard=30)
+    monkeypatch.setattr(record_source, "MOST_HELD_OUT_GAMES", 2)
+    read = list[Path]()
+    source = RecordSource(tmp_path, CONFIG, report=print)
+    monkeypatch.setattr(record_source, "read_shard", lambda path: (read.append(path), read_shard(path))[1])
+    source.held_out()
+    needed = max([number for number, split in enumerate(SPLITS) if split == name][2] for name in ("dev", "test"))
+    assert len(read) <= needed // 30 + 1 < 10
+    read.clear()
+    source.first_game()
+    assert len(read) == 1
+
+
 # ---- targets
 
 

@@ -151,6 +151,33 @@ def test_positions_are_drawn_by_weight():
     assert weight_of(games[0]) == 0.25
 
 
+@pytest.mark.parametrize("block", [1, 40, 1000])
+def test_what_has_left_the_window_leaves_no_trace(monkeypatch: pytest.MonkeyPatch, block: int):
+    """Neither light games nor full ones: the draws are those of a window that never had them."""
+    monkeypatch.setattr(replay, "_BLOCK_POSITIONS", block)
+    draw, config = random.Random(4), ReplayConfig(window_games=3)
+    records = [random_game(game_id, draw) for game_id in range(12)]
+    for lights in ((0, 1, 4), (6, 9, 11), range(8, 12)):
+        window = ReplayWindow(config, weight_of=lambda record: 0.25 if record.game_id in lights else 1.0)  # noqa: B023
+        for record in records:
+            window.add(record)
+            newest = records[max(0, record.game_id - 2) : record.game_id + 1]
+            fresh = ReplayWindow(config, weight_of=lambda record: 0.25 if record.game_id in lights else 1.0)  # noqa: B023
+            fresh.load(newest, total_positions=window.total_positions, missing_weight=window.missing_weight)
+            assert (fresh.num_positions, fresh.total_weight) == (window.num_positions, window.total_weight)
+            assert rows(fresh.sample(40, seed=1, step=2)) == rows(window.sample(40, seed=1, step=2))
+
+
+def test_games_without_positions_take_their_place_among_games():
+    config = ReplayConfig(window_games=2)
+    window, empty = ReplayWindow(config), [{}] * 3
+    for game_id, targets in enumerate((None, empty, None, empty, None)):
+        window.add(record_of(game_id, [0, 1, 2], targets=targets))
+        held = {number for number in (game_id - 1, game_id) if number in (0, 2, 4)}
+        assert set(window.sample(50, seed=1, step=1).game_ids.tolist()) == held
+        assert window.num_positions == 3 * len(held)
+
+
 def test_different_light_weights_differ():
     games = [random_game(game_id, random.Random(game_id)) for game_id in range(2)]
     window = ReplayWindow(ReplayConfig(), weight_of=lambda record: (0.25, 0.5)[record.game_id])
@@ -616,6 +643,27 @@ def test_a_draw_is_what_was_proven_or_else_the_outcome(outcome: float, value: fl
     samples = window.sample(60, seed=0, step=0)
     plies = np.diff(samples.action_offsets).tolist()
     assert dict(zip(plies, samples.draws.tolist(), strict=True)) == dict(enumerate(draws))
+
+
+@pytest.mark.parametrize("action", [7, 8, 13, 65535])
+def test_a_number_that_is_no_action_of_the_game_is_refused_wherever_it_stands(action: int):
+    """Beyond the last action of a sample lie the legal ones of the next."""
+    window, good = ReplayWindow(ReplayConfig()), ReplayWindow(ReplayConfig())
+    window.add(record_of(31, [0, 1], targets=[{6: 0.5, action: 0.5}, {6: 1.0}]))
+    good.add(record_of(31, [0, 1], targets=[{6: 0.5, 5: 0.5}, {6: 1.0}]))
+    for size in (1, 20):
+        samples = [one.sample(size, seed=2, step=0) for one in (window, good)]
+        make_batch(Game("connect4"), samples[1], search_value_weight=0.0)
+        assert (samples[0].policies.actions == action).any()
+        with pytest.raises(DataError, match=rf"Game 31 has action {action} in the policy target of ply 0,"):
+            make_batch(Game("connect4"), samples[0], search_value_weight=0.0)
+
+
+def test_the_last_action_may_be_the_only_one_beside_full_columns():
+    window = ReplayWindow(ReplayConfig())
+    window.add(record_of(31, [5] * 6 + [6], targets=[{}] * 6 + [{6: 1.0}]))
+    batch = make_batch(Game("connect4"), window.sample(3, seed=0, step=0), search_value_weight=0.0)
+    assert batch.policy_indices().tolist() == [6, 13, 20]
 
 
 def test_a_target_or_a_move_against_the_rules_is_refused():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -178,3 +179,75 @@ def test_places_of_logits_stand_for_moves() -> None:
     for sample, start in enumerate(starts.tolist()):
         made = batch.targets["moves"].reshape(20, 3)[sample, :2].tolist()
         assert made[: len(texts) - start] == places[start : start + 2]
+        policies = batch.policies.dense(game.spec.num_actions).reshape(20, 3, -1)[sample]
+        wanted = places[start : start + 3]
+        assert [int(row.argmax()) for row in policies[: len(wanted)]] == wanted
+
+
+def evenly(found: Counter[Any], expected: dict[Any, float]) -> bool:
+    """Whether counts fit their expectations: chi-square within four standard deviations of its mean."""
+    assert set(found) <= set(expected), set(found) - set(expected)
+    freedom = len(expected) - 1
+    chi_square = sum((found[one] - number) ** 2 / number for one, number in expected.items())
+    return chi_square < freedom + 4 * (2 * freedom) ** 0.5
+
+
+def test_what_is_drawn_for_a_sample_is_drawn_evenly_and_apart() -> None:
+    """How much earlier it begins, which move is replaced, and by what: of the numbers of a sample each has its use."""
+    game, num_steps, size, earlier, illegal = make("tictactoe"), 3, 12_000, 0.5, 0.4
+    moves = [0, 1, 2, 4, 3, 5, 7, 6, 8]  # nobody wins
+    record = record_of(0, moves, outcome=0.0, targets=[*[{}] * 6, {7: 1.0}, {}, {}])
+    samples = window_of([record]).sample(size, seed=3, step=1, num_later=num_steps, earlier_share=earlier)
+    batch = make_unrolled_batch(game, samples, search_value_weight=0.0, illegal_share=illegal)
+    starts = np.diff(samples.action_offsets)
+    made, real = (batch.targets[name].reshape(size, num_steps + 1).astype(int) for name in ("moves", "is_real"))
+    is_illegal = np.zeros((size, num_steps), bool)
+    for step in range(num_steps):
+        was_real = real[:, step] > 0
+        is_illegal[:, step] = was_real & (made[:, step] != np.array(moves)[starts + step])
+        is_within = starts + step + 1 < 9
+        assert np.array_equal(is_illegal[is_within, step], (was_real & (real[:, step + 1] == 0))[is_within])
+    at = np.where(is_illegal.any(axis=1), is_illegal.argmax(axis=1), -1)
+    both = Counter(zip((6 - starts).tolist(), at.tolist(), strict=True))
+    begins = {0: 1 - earlier, **dict.fromkeys(range(1, num_steps + 1), earlier / num_steps)}
+    replaced = {-1: 1 - illegal, **dict.fromkeys(range(num_steps), illegal / num_steps)}
+    assert evenly(both, {(a, b): size * begins[a] * replaced[b] for a in begins for b in replaced})
+    for ply in range(3, 9):  # any square that is taken
+        taken = Counter(
+            int(made[sample, step]) for sample, step in np.argwhere(is_illegal) if starts[sample] + step == ply
+        )
+        assert evenly(taken, dict.fromkeys(moves[:ply], sum(taken.values()) / ply))
+
+
+def test_moves_past_the_end_are_drawn_evenly_and_apart() -> None:
+    record = record_of(0, [0], targets=[{0: 1.0}])
+    samples = window_of([record]).sample(6000, seed=2, step=3, num_later=3)
+    made = unrolled(samples).targets["moves"].reshape(6000, 4).astype(int)
+    assert not made[:, 0].any()
+    pairs = Counter(zip(made[:, 1].tolist(), made[:, 2].tolist(), strict=True))
+    assert evenly(pairs, {(one, other): 6000 / 49 for one in range(7) for other in range(7)})
+
+
+def test_no_sample_begins_before_its_game() -> None:
+    record = record_of(0, [0, 1], targets=[{}, {1: 1.0}])
+    samples = window_of([record]).sample(2000, seed=1, step=1, num_later=K, earlier_share=0.5)
+    starts = Counter(np.diff(samples.action_offsets).tolist())
+    assert evenly(starts, {0: 1000, 1: 1000})
+    assert samples.following is not None
+    assert np.array_equal(np.diff(samples.following.offsets), 2 - np.diff(samples.action_offsets))
+
+
+def test_positions_of_other_games_are_no_later_plies() -> None:
+    """Neighbours in the table, of games with one position each, in either direction."""
+    records = [
+        record_of(number, [0, 1, 2, 3], targets=[{}, {number: 1.0}, {}, {}], values=[number / 8] * 4, outcome=0.0)
+        for number in range(7)
+    ]
+    samples = window_of(records).sample(300, seed=1, step=1, num_later=2, earlier_share=0.5)
+    batch = unrolled(samples, weight=1.0)
+    values, policies = batch.targets["value"].reshape(300, 3), batch.policies.dense(7).reshape(300, 3, 7)
+    plies = np.diff(samples.action_offsets)[:, None] + np.arange(3)
+    expected = np.where(plies == 1, samples.game_ids[:, None] / 8, 0)
+    assert np.array_equal(values, expected.astype(np.float32))
+    assert np.array_equal(policies.argmax(axis=2) * (plies == 1), samples.game_ids[:, None] * (plies == 1))
+    assert np.array_equal(policies.sum(axis=2), (plies == 1).astype(np.float32))

@@ -7,6 +7,7 @@ import json
 import operator
 import os
 import random
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,10 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from games_for_tests import DoubleMove
 from syzygy_for_tests import PLACE, needs_tables, random_fen
 from zerosum._core import ResultTable, Search
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.games import Rules, State, make
+from zerosum.games import Rules, State, adopt, make
 from zerosum.network.evaluators import UniformEvaluator
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.answering import answer
@@ -271,3 +273,46 @@ def test_what_has_no_table_is_refused() -> None:
             make_table(make(name), endings=endings, memory_mib=1)
     with pytest.raises(SettingsError, match=r"search.rules is 'learned', but search.table_files"):
         SearchConfig(rules="learned", exact_bounds=False, proof_nodes=0, reuse_tree=False, table_files="x.table")
+
+
+def test_several_files_are_opened_and_changed_ones_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    one, other = tmp_path / "one.table", tmp_path / "other.table"
+    write_table(one, CHESS, three_men(), endings=["KPvK"])
+    write_table(other, CHESS, make_table(CHESS, endings=["KRvK"]), endings=["KRvK"])
+    assert [len(table) for table in open_tables("", CHESS)] == []
+    first, second = open_tables(os.pathsep.join(["", str(one), "~/other.table", ""]), CHESS)
+    assert len(first) == len(three_men()) > len(second) > 0
+    assert table_endings(other) == ["KRvK"]
+    write_table(other, TICTACTOE, make_table(TICTACTOE))
+    os.utime(other, (1, 1))
+    assert table_endings(other) == []
+    assert len(read_table(other, TICTACTOE)) == 4520
+    with pytest.raises(DataError, match="is a table of tictactoe"):
+        read_table(other, CHESS)
+    with pytest.raises(DataError, match="is a table of chess"):
+        read_table(one, TICTACTOE)
+
+
+def test_the_memory_of_a_table_is_counted_in_mebibytes() -> None:
+    """An ending says how many it may need: with so many it is made, and with one less it is not."""
+    with pytest.raises(SettingsError) as refused:
+        make_table(CHESS, endings=["KRvK"], memory_mib=1)
+    need = int(re.findall("([0-9]+) MiB", str(refused.value))[0])
+    assert need > 1
+    assert len(make_table(CHESS, endings=["KRvK"], memory_mib=need)) > 20_000
+    with pytest.raises(SettingsError, match=rf"{need - 1} MiB are allowed"):
+        make_table(CHESS, endings=["KRvK"], memory_mib=need - 1)
+
+
+def test_a_table_of_nothing_has_no_positions(tmp_path: Path) -> None:
+    """Its checksum is 0, as any table's may be."""
+    write_table(path := tmp_path / "t.table", TICTACTOE, make_table(TICTACTOE))
+    line, _ = changed_header(path.read_bytes(), positions=0, crc32=0).split(b"\n", 1)
+    path.write_bytes(line + b"\n")
+    assert len(read_table(path, TICTACTOE)) == 0
+
+
+def test_a_games_table_in_python_is_refused() -> None:
+    with pytest.raises(SettingsError, match="is a game in Python"):
+        make_table(adopt(DoubleMove()))

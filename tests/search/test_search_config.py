@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hidden_rules import FakeHiddenNetwork
 from zerosum.base.errors import SettingsError
 from zerosum.games import make, measure_game
 from zerosum.network.evaluators import UniformEvaluator
@@ -72,3 +73,42 @@ def test_too_many_trees_are_refused() -> None:
     new_search(game, config, num_trees=most)
     with pytest.raises(SettingsError, match=rf"memory_mib is 1, less than {MIN_TREE_KIB} KiB for each of {most + 1}"):
         new_search(game, config, num_trees=most + 1)
+
+
+def test_more_moves_visits_and_leaves_need_more_memory() -> None:
+    """With learned rules every action is a move below the root."""
+    game, known = make("chess"), SearchConfig(num_simulations=800, reuse_tree=False, proof_nodes=0, exact_bounds=False)
+    least = tree_mib(game, known)
+    assert tree_mib(game, replace(known, rules="learned")) > 5 * least
+    assert tree_mib(game, replace(known, num_simulations=1600)) > 1.5 * least
+    assert tree_mib(game, replace(known, leaves_in_flight=known.leaves_in_flight + 64)) > least
+    # Kept visits count as simulations, or come beside them.
+    keeps = replace(known, reuse_tree=True)
+    assert tree_mib(game, replace(keeps, count_reused_visits=True)) == least
+    for twice in (
+        replace(keeps, count_reused_visits=False),
+        replace(keeps, count_reused_visits=True, root_selection="gumbel"),
+    ):
+        assert tree_mib(game, twice) == pytest.approx(tree_mib(game, replace(known, num_simulations=1600)))
+    for changes in ({"count_reused_visits": False}, {"root_selection": "gumbel"}):
+        assert tree_mib(game, replace(known, **changes)) == least  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "othello"])
+def test_a_tree_of_learned_rules_has_the_memory_for_its_simulations(name: str) -> None:
+    game, num_trees = make(name), 4
+    config = SearchConfig(
+        num_simulations=300, memory_mib=1, rules="learned", exact_bounds=False, proof_nodes=0, reuse_tree=False
+    )
+    trees = new_search(game, with_room(game, config, num_trees), num_trees=num_trees)
+    for tree in range(num_trees):
+        trees.begin(tree, 300)
+    while answer(trees, FakeHiddenNetwork(1), 4):
+        pass
+    assert {trees.root(tree).stop_reason for tree in range(num_trees)} == {"simulations"}
+
+
+def test_an_error_without_tables_is_not_blamed_on_tables() -> None:
+    with pytest.raises(ValueError, match="at least one tree") as refused:
+        new_search(make("chess"), SearchConfig(), num_trees=0)
+    assert not isinstance(refused.value, SettingsError)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -22,7 +25,7 @@ from zerosum.network.evaluators.updatable import value_of
 from zerosum.play.player import load_player
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.answering import answer
-from zerosum.search.syzygy import describe_syzygy, open_syzygy
+from zerosum.search.syzygy import NAMED_ENDINGS, describe_syzygy, num_endings, open_syzygy
 
 CHESS = make("chess")
 NUM_POSITIONS = int(os.environ.get("ZEROSUM_SYZYGY_POSITIONS", "1000"))
@@ -321,3 +324,44 @@ def test_a_damaged_file_is_never_a_crash(tmp_path: Path) -> None:
             assert tables.wdl(CHESS, state) in (None, -2, -1, 0, 1, 2)
             tables.dtz(CHESS, state)
         shutil.rmtree(folder)
+
+
+def test_the_number_of_endings_is_that_of_all_pairs_of_armies() -> None:
+    """Either army may be the stronger one: a pair counts once."""
+    for men in range(2, 8):
+        pairs = set()
+        for own in range(men - 1):
+            for one in itertools.combinations_with_replacement("QRBNP", own):
+                for other in itertools.combinations_with_replacement("QRBNP", men - 2 - own):
+                    pairs.add(frozenset([one, other]))
+        assert num_endings(men) == len(pairs)
+
+
+@pytest.mark.parametrize("num_missing", [0, 1, 2, NAMED_ENDINGS, NAMED_ENDINGS + 1])
+def test_what_is_missing_is_named_up_to_a_few(num_missing: int) -> None:
+    names = ["KQvK", "KQRvK", "KRvK", "KBNvK", "KPvK", "KQQvKQ"]
+    tables = SimpleNamespace(
+        endings=[
+            (name, index % 2 == 0 or index >= num_missing, index % 2 == 1 or index >= num_missing)
+            for index, name in enumerate(names)
+        ]
+    )
+    told = describe_syzygy(cast(Syzygy, tables))
+    assert "3 of 5 with 3 men, 2 of 30 with 4 men, 1 of 110 with 5 men" in told
+    files = [f"{name}{('.rtbz', '.rtbw')[index % 2]}" for index, name in enumerate(names[:num_missing])]
+    assert [file for file in files if file in told] == files[:NAMED_ENDINGS]
+    assert ("..." in told) == (num_missing > NAMED_ENDINGS)
+    assert ("missing" in told) == (num_missing > 0)
+    if num_missing:
+        words = "1 file is missing" if num_missing == 1 else f"{num_missing} files are missing"
+        assert words in told
+
+
+def test_several_folders_are_one_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folders = [tables_of(tmp_path / name, name) for name in ("KQvK", "KRvK")]
+    short = "~" + str(folders[1]).removeprefix(str(tmp_path))
+    for path in (os.pathsep.join(map(str, folders)), os.pathsep.join(["", str(folders[0]), short, ""])):
+        found = open_syzygy(path)
+        assert sorted(name for name, _, _ in found.endings) == ["KQvK", "KRvK"]
+        assert open_syzygy(path) is found, "files are opened once"

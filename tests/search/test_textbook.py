@@ -13,6 +13,7 @@ from searches_for_tests import ALPHA, GAMES, FakeNetwork, Recorder, random_posit
 from zerosum import _core
 from zerosum._core import Leaves
 from zerosum.base.settings import from_mapping
+from zerosum.games import make
 from zerosum.network.evaluators.evaluator import Evaluations
 from zerosum.run.presets import load_preset
 from zerosum.search import SearchConfig, new_search, textbook
@@ -63,3 +64,46 @@ def test_only_differences_of_logits_count() -> None:
 
 def test_it_is_short() -> None:
     assert len(Path(textbook.__file__).read_text(encoding="utf-8").splitlines()) <= 140
+
+
+@pytest.mark.parametrize(("c_base", "c_factor"), [(1.0, 2.0), (2.0, 0.5), (50.0, 5.0)])
+def test_exploration_grows_as_the_cores(c_base: float, c_factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a base near the number of visits, where each of them counts."""
+    monkeypatch.setattr(textbook, "C_BASE", c_base)
+    monkeypatch.setattr(textbook, "C_FACTOR", c_factor)
+    game = GAMES["connect4"]()
+    for seed in range(4):
+        config = paper_settings(num_simulations=150, root_noise_alpha=ALPHA, c_base=c_base, c_factor=c_factor)
+        fast = new_search(game, config)
+        fast.begin(0, 150)
+        Recorder(game, seed).finish(fast)
+        root = textbook.search(game, FakeNetwork(seed), game.initial_state(), num_simulations=150)
+        visits = [root.children[action].visits if action in root.children else 0 for action in root.priors]
+        assert visits == fast.root(0).visits.tolist()
+
+
+def test_a_position_that_is_over_by_repetition_or_a_counter_can_be_the_root() -> None:
+    """As the core searches it: the moves are those that are left."""
+    game = make("chess")
+    state = game.parse_position("8/8/8/3k4/8/8/8/K6R w - - 100 80")
+    assert game.is_soft_ending(state) and not game.legal_actions(state)
+    root = textbook.search(game, FakeNetwork(1), state, num_simulations=20)
+    assert list(root.priors) == game.legal_actions(state, past_soft_endings=True)
+    assert sum(child.visits for child in root.children.values()) == 20
+
+
+def test_equal_moves_are_played_by_value_and_then_by_prior() -> None:
+    game = GAMES["tictactoe"]()
+    state = game.initial_state()
+    for sign in (1, -1):
+        root = textbook.Node(state, sign=sign, priors={action: np.float32(0.1 + action / 100) for action in range(4)})
+        for action, (visits, value) in enumerate([(3, 0.9), (5, 0.5), (5, 0.6), (5, 0.6)]):
+            root.children[action] = textbook.Node(state, sign=-sign, visits=visits, value_sum=sign * value * visits)
+        assert textbook.best_action(root) == 3
+        root.children[2].value_sum += sign * 0.01
+        assert textbook.best_action(root) == 2
+        root.children[0].visits = 6
+        assert textbook.best_action(root) == 0
+        assert textbook.policy_target(root) == pytest.approx({0: 6 / 21, 1: 5 / 21, 2: 5 / 21, 3: 5 / 21})
+        root.priors[4] = np.float32(0.5)
+        assert textbook.policy_target(root)[4] == 0

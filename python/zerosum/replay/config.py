@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -70,11 +66,6 @@ class ReplayConfig:
 
     def __post_init__(self) -> None:
         check(self, "replay")
-        if self.dev_share + self.test_share > 0.9:
-            raise SettingsError(
-                f"replay.dev_share and replay.test_share are {self.dev_share + self.test_share:g} together, but must be"
-                " at most 0.9."
-            )
 
 
 def window_size(total_positions: float, config: ReplayConfig) -> float:

@@ -243,9 +243,7 @@ class GameStore:
         """
         with self._lock:
             later = [seal for seal in self._manifest.shards if seal.last_game_id >= first_game_id]
-            shards = [
-                (data, self._path(seal.shard or "")) for seal in later if (data := self._read_shard(seal)) is not None
-            ]
+            shards = [(data, self._path(seal.name)) for seal in later if (data := self._read_shard(seal)) is not None]
             records = self._decoded(shards, self._finished)
             self._recorded = {record.game_id: record for record in records if record.game_id >= first_game_id}
             self._first_new_id = min(self._first_new_id, first_game_id)
@@ -287,7 +285,7 @@ class GameStore:
             games = num_games + len(self._recorded) - len(unsealed)
             for seal in reversed(self._manifest.shards):
                 if (positions > 0 or games > 0) and (data := self._read_shard(seal)) is not None:
-                    shards.append((data, self._path(seal.shard or "")))
+                    shards.append((data, self._path(seal.name)))
                     positions -= seal.num_positions
                     games -= seal.num_games
         replayed = set(self._recorded)
@@ -422,7 +420,7 @@ class GameStore:
         """The content of a shard, checked; None if it is missing, or damaged and therefore set aside."""
         if not self._has_size(seal):
             return None
-        data = _read_file(self._path(seal.shard or ""))
+        data = _read_file(self._path(seal.name))
         if hashlib.sha256(data).hexdigest() == seal.sha256:
             return data
         self._set_aside(seal, "does not match its checksum")
@@ -430,7 +428,7 @@ class GameStore:
 
     def _has_size(self, seal: Seal) -> bool:
         """Whether a shard exists with the right size. One of another size is set aside; a missing one may return."""
-        path, name = self._path(seal.shard or ""), seal.shard or ""
+        path, name = self._path(seal.name), seal.name
         try:
             size = path.stat().st_size
         except FileNotFoundError:
@@ -449,7 +447,7 @@ class GameStore:
         return size == seal.num_bytes
 
     def _set_aside(self, seal: Seal, reason: str) -> None:
-        path = self._path(seal.shard or "")
+        path = self._path(seal.name)
         with self._disk():
             os.replace(path, f"{path}.damaged")
             self._append_line("aside", {"shard": path.name, "reason": reason})

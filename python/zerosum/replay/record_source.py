@@ -68,9 +68,7 @@ class RecordSource:
         self.num_games, self.num_positions = store.num_games, store.num_positions
         store.close()
         self._directory, self._config, self._report = directory, config, report
-        self._seals = [
-            seal for seal in read_manifest(directory).shards if seal.shard and (directory / seal.shard).exists()
-        ]
+        self._seals = [seal for seal in read_manifest(directory).shards if (directory / seal.name).exists()]
         self._bad = set[str]()
 
     @property
@@ -114,12 +112,11 @@ class RecordSource:
     def _games(self, seals: Sequence[Seal]) -> Iterator[GameRecord]:
         """The games of shards. A damaged shard is left out and reported once."""
         for seal in seals:
-            assert seal.shard is not None
             try:
-                records = read_shard(self._directory / seal.shard)
+                records = read_shard(self._directory / seal.name)
             except DataError as error:
-                if seal.shard not in self._bad:
-                    self._bad.add(seal.shard)
+                if seal.name not in self._bad:
+                    self._bad.add(seal.name)
                     self._report(f"{error} Its {seal.num_games} games are left out.")
                 continue
             for record in records:

@@ -204,6 +204,12 @@ class Seal:
     journal: str
     """File name."""
 
+    @property
+    def name(self) -> str:
+        """File name of the shard, which must be there."""
+        assert self.shard is not None, self.number
+        return self.shard
+
     def __post_init__(self) -> None:
         """Raise ValueError for invalid values; names must be those of the store's files."""
         for entry in fields(self):
