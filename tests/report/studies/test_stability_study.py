@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,8 @@ def test_a_study_of_tiny_trainings(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for stress in (CONTROL, SET_BACK):
         newest = read_info(list_checkpoints(tmp_path / "runs" / f"{stress}-0" / "checkpoints")[-1]).step
         assert newest == begun + 2 * stability._spacing(begun)
+    lines = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert [len(line["result"]["points"]) for line in lines] == [2, 2]
     # The games before the stress are in the copies, and the copies have gone on.
     recorded, of_control = games_of(before), games_of(control)
     assert recorded.keys() < of_control.keys()
@@ -87,14 +90,17 @@ def _the_rate_is_higher_for_a_while(
     study: StabilityStudy, before: Path, run: Path, begun: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[int, float]] = []
+    phases: set[int] = set()
 
     def train(_game: str, _run: Path, *, steps: int, settings: Mapping[str, Any], **_: object) -> None:
         asked.append((steps, settings["learner.learning_rate"]))
+        phases.add(settings["training.steps_per_phase"])
 
     monkeypatch.setattr(stability, "train", train)
     stressed_copy(before, run, RATE, seed=0)
     assert study._go_on(run, before, RATE)
     rate, spacing = load_config(before / "config.toml").learner.learning_rate, stability._spacing(begun)
+    assert max(phases) <= max(1, spacing // 2), "two measured checkpoints may share a phase"
     assert asked == [(begun + spacing, 10 * rate), (begun + 2 * spacing, rate)]
 
 

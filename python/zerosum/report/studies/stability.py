@@ -132,7 +132,8 @@ class StabilityStudy:
     def _go_on(self, run: Path, before: Path, stress: str) -> bool:
         """Go on with a copy until its steps are made. Returns False after a stop by a signal."""
         begun = read_info(list_checkpoints(before / "checkpoints")[-1]).step
-        spacing, rate = _spacing(begun), load_config(before / "config.toml").learner.learning_rate
+        spacing, config = _spacing(begun), load_config(before / "config.toml")
+        rate = config.learner.learning_rate
         ends = [(POINTS, rate)]
         if stress == RATE:
             ends.insert(0, (STRESSED_POINTS, RATE_FACTOR * rate))
@@ -142,6 +143,8 @@ class StabilityStudy:
                 continue
             settings = {
                 "training.num_checkpoints": max(1, round(steps / spacing)),
+                # A checkpoint follows a phase: phases as long as the spacing would leave some out.
+                "training.steps_per_phase": min(config.training.steps_per_phase, max(1, spacing // 2)),
                 "learner.learning_rate": learning_rate,
             }
             if train(self.game, run, steps=steps, settings=settings, report=lambda _line: None) is not None:
