@@ -1,5 +1,6 @@
 """The store: what is played is there again, in shards that any data tool reads."""
 
+import inspect
 import itertools
 import os
 import re
@@ -30,7 +31,7 @@ from stores_for_tests import (
     start,
 )
 from zerosum.base.errors import DataError, RunError
-from zerosum.replay import GameRecord
+from zerosum.replay import GameRecord, ReplayConfig
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.journal import SYNC_INTERVAL_S, parse_journal, record_entries
 from zerosum.replay.records import packed_ply
@@ -367,3 +368,8 @@ def test_the_stores_clock_and_its_callers_say_when_it_is_on_disk(tmp_path: Path,
         assert len(read_manifest(tmp_path).seals) == first // 3 + 1
     store.close()
     store.close()
+
+
+def test_a_store_without_settings_seals_as_the_settings_do():
+    default = inspect.signature(GameStore).parameters["games_per_shard"].default
+    assert default == ReplayConfig().games_per_shard

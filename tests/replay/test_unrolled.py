@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections import Counter
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from games_recorded import random_game, record_of
+from zerosum.base.errors import DataError
 from zerosum.games import make
 from zerosum.replay import Batch, GameRecord, ReplayConfig, ReplayWindow, Samples, make_unrolled_batch
 from zerosum.replay.samples import permuted
@@ -251,3 +253,20 @@ def test_positions_of_other_games_are_no_later_plies() -> None:
     assert np.array_equal(values, expected.astype(np.float32))
     assert np.array_equal(policies.argmax(axis=2) * (plies == 1), samples.game_ids[:, None] * (plies == 1))
     assert np.array_equal(policies.sum(axis=2), (plies == 1).astype(np.float32))
+
+
+@pytest.mark.parametrize(("action", "ply"), [(3, 6), (3, 7), (7, 6), (65535, 6)])
+def test_a_target_against_the_rules_is_refused_at_any_step(action: int, ply: int) -> None:
+    """Whichever step of its sample the ply is; column 3 is full after six moves."""
+    targets: list[dict[int, float]] = [{move: 1.0} for move in [3] * 6 + [0, 1]]
+    targets[ply] = {action: 1.0}
+    window = window_of([record_of(31, [3] * 6 + [0, 1], targets=targets, outcome=0.0)])
+    for step in range(20):
+        samples = window.sample(1, seed=step, step=0, num_later=2)
+        has_ply = 0 <= ply - len(samples.actions) <= 2
+        with (
+            pytest.raises(DataError, match=f"Game 31 has action {action} in the policy target of ply {ply},")
+            if has_ply
+            else contextlib.nullcontext()
+        ):
+            unrolled(samples)

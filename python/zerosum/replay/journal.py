@@ -180,7 +180,7 @@ def parse_journal(data: bytes) -> JournalContents:
     """All complete entries of a journal. Damage is part of the result and never raises."""
     contents = JournalContents()
     position = 0
-    while position < len(data):
+    while True:
         end = _entry_end(data, position)
         if end is None:
             resumed = _next_entry(data, position + 1)
