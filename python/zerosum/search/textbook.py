@@ -89,7 +89,7 @@ def select(
 def q(node: Node, action: int, unvisited_q: np.float32 = UNVISITED_Q) -> np.float32:
     """Q(s, a): the mean value of a move, for the player to move."""
     child = node.children.get(action)
-    return np.float32(node.sign * child.value_sum / child.visits) if child else unvisited_q
+    return np.float32(node.sign * child.value_sum / child.visits) if child and child.visits else unvisited_q
 
 
 def u(node: Node, action: int, c_init: np.float32 = C_INIT) -> np.float32:
