@@ -19,7 +19,7 @@ from zerosum.search.config import MIN_TREE_KIB, MOST_MEMORY_MIB, natural_noise_a
 
 @given(st.integers(1, 4096), st.integers(1, 256))
 def test_batches_in_flight_hold_the_leaves_in_flight(num_leaves: int, num_batches: int) -> None:
-    """Of nearly equal size, and none of them empty."""
+    """Parts have nearly equal sizes, and none is empty."""
     config = SearchConfig(leaves_in_flight=num_leaves, batches_in_flight=num_batches)
     assert config.num_batches == (num_batches if num_leaves >= num_batches else num_leaves)
     assert config.num_batches * config.leaves_a_batch >= num_leaves > config.num_batches * (config.leaves_a_batch - 1)
@@ -51,7 +51,7 @@ def test_memory_grows_with_the_trees_up_to_a_limit() -> None:
     ("name", "leaves_in_flight"), [("go19", 1), ("go19", 64), ("chess", 256), ("othello", 1), ("tictactoe", 16)]
 )
 def test_a_tree_has_the_memory_for_its_simulations(name: str, leaves_in_flight: int) -> None:
-    """Of many trees, so that whole mebibytes round little."""
+    """The memory of many trees, so that whole mebibytes round little."""
     game, num_trees = make(name), 4
     config = SearchConfig(num_simulations=300, memory_mib=1, leaves_in_flight=leaves_in_flight, proof_nodes=0)
     trees = new_search(game, with_room(game, config, num_trees), num_trees=num_trees)
@@ -76,7 +76,7 @@ def test_too_many_trees_are_refused() -> None:
 
 
 def test_more_moves_visits_and_leaves_need_more_memory() -> None:
-    """With learned rules every action is a move below the root."""
+    """Every action is a move below the root by learned rules."""
     game, known = make("chess"), SearchConfig(num_simulations=800, reuse_tree=False, proof_nodes=0, exact_bounds=False)
     least = tree_mib(game, known)
     assert tree_mib(game, replace(known, rules="learned")) > 5 * least

@@ -68,7 +68,7 @@ def test_it_is_short() -> None:
 
 @pytest.mark.parametrize(("c_base", "c_factor"), [(1.0, 2.0), (2.0, 0.5), (50.0, 5.0)])
 def test_exploration_grows_as_the_cores(c_base: float, c_factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a base near the number of visits, where each of them counts."""
+    """The base is near the number of visits, so that each of them counts."""
     monkeypatch.setattr(textbook, "C_BASE", c_base)
     monkeypatch.setattr(textbook, "C_FACTOR", c_factor)
     game = GAMES["connect4"]()
@@ -107,3 +107,10 @@ def test_equal_moves_are_played_by_value_and_then_by_prior() -> None:
         assert textbook.policy_target(root) == pytest.approx({0: 6 / 21, 1: 5 / 21, 2: 5 / 21, 3: 5 / 21})
         root.priors[4] = np.float32(0.5)
         assert textbook.policy_target(root)[4] == 0
+
+
+def test_a_child_that_waits_for_its_evaluation_counts_as_unvisited() -> None:
+    """A page draws the tree between the choice of a leaf and its evaluation."""
+    state = make("tictactoe").initial_state()
+    root = textbook.Node(state, 1, children={4: textbook.Node(state, -1)})
+    assert textbook.q(root, 4) == textbook.UNVISITED_Q
