@@ -18,10 +18,13 @@ import pytest
 from syzygy_for_tests import PLACE, constant_file, needs_tables, random_fen
 from updatable_for_tests import random_updatable, saved
 from zerosum._core import DeepeningSearch, Search, Syzygy
-from zerosum.base.errors import GameError, SettingsError
+from zerosum.base.errors import GameError, SettingsError, ZerosumError
+from zerosum.contest.mover import EngineLimits
 from zerosum.games import make
 from zerosum.network.evaluators import UniformEvaluator
 from zerosum.network.evaluators.updatable import value_of
+from zerosum.play.contestant import ProgramContestant
+from zerosum.play.entries import Entry, enter
 from zerosum.play.player import load_player
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.answering import answer
@@ -218,6 +221,32 @@ def test_an_alpha_beta_players_setting_reaches_its_search(tmp_path: Path) -> Non
     assert found.num_table_hits > 0 and found.best_move == "c4d5" and found.value == pytest.approx(1)
     with pytest.raises(GameError, match="Syzygy tables are of chess, not of connect4"):
         DeepeningSearch(make("connect4"), syzygy=open_syzygy(str(folder)))
+
+
+def test_tables_reach_an_alpha_beta_player_of_matches(tmp_path: Path) -> None:
+    """By an option, and by the settings of its run."""
+    fen, folder = "8/8/8/3r4/2K5/8/Q7/7k w - - 0 1", tables_of(tmp_path, "KQvK", value=0)
+
+    def knows_the_win(word: str, *settings: str) -> bool:
+        contestant = enter(Entry.parse(word, settings), CHESS).contestant
+        assert isinstance(contestant, ProgramContestant)
+        found = contestant.program.open(CHESS).think(fen, (), EngineLimits(nodes=300))
+        return text_of(fen, found.action) == "c4d5" and (found.answer.win_rate or 0) > 0.99
+
+    option = f"option.syzygy_path={folder}"
+    assert not knows_the_win("alphabeta", "nodes=300")
+    assert knows_the_win("alphabeta", "nodes=300", option)
+    run = saved(random_updatable(make("chess(history=1)")), tmp_path / "run")
+    assert not knows_the_win(f"{run}@300")
+    assert knows_the_win(f"{run}@300", option)
+    (run / "config.toml").write_text(f'format_version = 1\ngame = "chess"\n[search]\nsyzygy_path = "{folder}"\n')
+    assert knows_the_win(f"{run}@300")
+    for bad, words in (
+        (f"option.syzygy_path={tmp_path / 'nowhere'}", "does not exist"),
+        (f"option.table_files={tmp_path / 'nowhere'}", "nowhere"),
+    ):
+        with pytest.raises(ZerosumError, match=words):
+            enter(Entry.parse("alphabeta", ["nodes=300", bad]), CHESS)
 
 
 def test_a_win_counts_only_just_after_a_capture_or_a_pawn_move(tmp_path: Path) -> None:

@@ -22,9 +22,12 @@ from zerosum.network.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.play.deepening_driver import ENTRIES_PER_MIB
 from zerosum.play.player import ALPHA_BETA_NODES
 from zerosum.play.skill import drawn_action
+from zerosum.search.config import ExactTables, SearchConfig, exact_tables
 
 DEFAULT_TABLE_MIB = 64
 MOST_TABLE_MIB = 1 << 16
+OPTIONS = "hash", "disturbance", "syzygy_path", "table_files"
+"""Options besides the parts of the search: MiB of the transposition table, a share, a folder, files."""
 OVERHEAD_S = 0.02
 """Time of a move that is left for the way to the clock."""
 MOVES_LEFT = 25
@@ -54,6 +57,10 @@ class DeepeningProgram:
     """The parts of the search that are switched on; None for all (`zerosum._core.DEEPENING_PARTS`)."""
     disturbance: float = 0.0
     """As that of `DeepeningSearch`."""
+    syzygy_path: str = ""
+    """As `search.syzygy_path`."""
+    table_files: str = ""
+    """As `search.table_files`."""
     temperature: float = 0.0
     """The temperature at which moves are drawn (`zerosum.play.skill.drawn_action`), N in positions; 0: the best."""
     seed: int = 0
@@ -64,7 +71,7 @@ class DeepeningProgram:
         return DeepeningMover(game if self.planes_of is None else with_planes_of(game, self.planes_of), self)
 
     def with_options(self, options: Mapping[str, str]) -> DeepeningProgram:
-        """The same search with options: `hash` (MiB), `disturbance`, and `true` or `false` for each of its parts.
+        """The same search with options: those of `OPTIONS`, and `true` or `false` for each of its parts.
 
         Raises:
             SettingsError: an option is unknown, or a value is invalid.
@@ -78,17 +85,34 @@ class DeepeningProgram:
                 program = replace(program, table_mib=mib)
             elif name == "disturbance":
                 program = replace(program, disturbance=_disturbance(value))
+            elif name == "syzygy_path":
+                program = replace(program, syzygy_path=value)
+            elif name == "table_files":
+                program = replace(program, table_files=value)
             elif name in switched:
                 switched[name] = true_or_false(f"option.{name}", value)
             else:
-                known = ["hash", "disturbance", *DEEPENING_PARTS]
+                known = [*OPTIONS, *DEEPENING_PARTS]
                 raise SettingsError(f"our alpha-beta search has no option {shown(name)}{nearest(name, known)}.")
         if all(switched.values()):
             return program
         return replace(program, parts=tuple(name for name, is_on in switched.items() if is_on))
 
+    def tables(self, game: Rules) -> ExactTables:
+        """The tables of exact results, which are read once.
+
+        Raises:
+            SettingsError, DataError: they cannot be used.
+        """
+        return exact_tables(game, SearchConfig(syzygy_path=self.syzygy_path, table_files=self.table_files))
+
     def new_search(self, game: Rules) -> DeepeningSearch:
-        """The search of one board."""
+        """The search of one board.
+
+        Raises:
+            SettingsError, DataError, GameError: the tables cannot be used, or are of another game.
+        """
+        tables = self.tables(game)
         evaluation: UpdatableNetwork | Callable[[Leaves], float] | None = None
         piece_values = list[int]()
         if isinstance(self.evaluator, UpdatableEvaluator):
@@ -100,6 +124,8 @@ class DeepeningProgram:
             evaluation,
             piece_values=piece_values,
             table_entries=self.table_mib * ENTRIES_PER_MIB,
+            syzygy=tables.syzygy,
+            results=tables.results,
             parts=self.parts,
             disturbance=self.disturbance,
             seed=self.seed,

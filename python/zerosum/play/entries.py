@@ -358,7 +358,7 @@ def _own_contestant(
     ):
         own = ProgramContestant(ALPHA_BETA, DeepeningProgram())
     if isinstance(own, ProgramContestant):
-        return _alpha_beta_contestant(entry, own, resign)
+        return _alpha_beta_contestant(entry, own, resign, game)
     if entry.precision is not None and not (isinstance(own, SearchContestant) and own.network):
         raise SettingsError(
             f"{entry.word} has no network, and precision={entry.precision} is a network's: leave it out."
@@ -393,7 +393,9 @@ def _limited(own: OwnContestant, entry: Entry) -> OwnContestant:
     return with_skill(own, entry.skill)
 
 
-def _alpha_beta_contestant(entry: Entry, own: ProgramContestant, resign: ResignRule | None) -> OwnContestant:
+def _alpha_beta_contestant(
+    entry: Entry, own: ProgramContestant, resign: ResignRule | None, game: Rules
+) -> OwnContestant:
     """A deepening alpha-beta search with the terms of an entry."""
     for what, is_given in {
         "precision": entry.precision is not None,
@@ -411,6 +413,7 @@ def _alpha_beta_contestant(entry: Entry, own: ProgramContestant, resign: ResignR
         name = f"{word} ({', '.join(said)})" if said else word
     assert isinstance(own.program, DeepeningProgram)
     program = own.program.with_options(dict(entry.options))
+    program.tables(game)  # an error of theirs is the command's, not the first game's
     limited = _limited(replace(own, name=name, terms=terms, resign=resign, program=program), entry)
     return replace(limited, name=entry.name or limited.name)
 

@@ -91,7 +91,13 @@ def parse_player(
     search = search_of_run(read_run_config(path), num_simulations, info=checkpoint.info)
     own = rules_for(checkpoint.info, game)
     if checkpoint.info.network.kind == "updatable":
-        program = DeepeningProgram(network_name(checkpoint.info), UpdatableEvaluator(checkpoint, own), own)
+        program = DeepeningProgram(
+            network_name(checkpoint.info),
+            UpdatableEvaluator(checkpoint, own),
+            own,
+            syzygy_path=search.syzygy_path,
+            table_files=search.table_files,
+        )
         return ProgramContestant(str(named), program, Terms(nodes=num_simulations))
     evaluator = network_evaluator(checkpoint, own, precision=precision, batch_size=batch_size, num_threads=num_threads)
     name = f"{word}@{search.num_simulations}"
@@ -122,7 +128,14 @@ def with_skill(contestant: OwnContestant, skill: float) -> SearchContestant | Pr
 def contestant_of(player: Player, name: str) -> SearchContestant | ProgramContestant:
     """A player as a contestant of a match, with its number of simulations or nodes."""
     if player.is_alpha_beta:
-        program = DeepeningProgram(name, player.evaluator, player.game, nodes=player.config.num_simulations)
+        program = DeepeningProgram(
+            name,
+            player.evaluator,
+            player.game,
+            nodes=player.config.num_simulations,
+            syzygy_path=player.config.syzygy_path,
+            table_files=player.config.table_files,
+        )
         return ProgramContestant(name, program)
     return SearchContestant(name, player.evaluator, player.config)
 
