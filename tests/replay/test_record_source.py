@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -69,6 +70,20 @@ def test_the_first_games_are_held_out_if_there_are_many(tmp_path: Path, monkeypa
     for name, window in RecordSource(tmp_path, CONFIG, report=print).held_out().items():
         expected = [game for game, split in zip(GAMES, SPLITS, strict=True) if split == name][:10]
         assert games_in(window) == {game.game_id for game in expected if game.num_positions}
+
+
+def test_a_held_out_set_is_the_first_games_with_so_many_positions(tmp_path: Path) -> None:
+    stored(tmp_path, GAMES, games_per_shard=100)
+    config = dataclasses.replace(CONFIG, held_out_set_positions=200)
+    source = RecordSource(tmp_path, config, report=print)
+    for name, window in source.held_out().items():
+        of_split = [game for game, split in zip(GAMES, SPLITS, strict=True) if split == name]
+        sums = list(itertools.accumulate(game.num_positions for game in of_split))
+        num_games = next(number for number, positions in enumerate(sums, 1) if positions >= 200)
+        assert num_games < len(of_split) and window.num_positions == sums[num_games - 1]
+    (part,) = source.parts
+    expected = {game.game_id for game, split in zip(GAMES, SPLITS, strict=True) if split == "train"}
+    assert games_in(source.window(part)) <= expected, "no held-out game is learned from, whether it is measured or not"
 
 
 # ---- parts

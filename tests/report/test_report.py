@@ -235,6 +235,27 @@ def test_ratings_of_too_few_games_are_not_told(
     assert f"Elo of step 4: {words};" in line
 
 
+def test_a_run_that_learned_from_records_is_rated_from_checkpoint_0(single: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(single, run)
+    matches = [("step 0", "random", 50), ("step 4", "step 0", 64)]
+    lines = [
+        json.dumps(
+            {"player": player, "opponent": opponent, "points": points, "num_games": 100, "evaluations": 9, "seconds": 1}
+        )
+        for player, opponent, points in matches
+    ]
+    (run / "strength.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    assert "Elo from checkpoint 0" not in page_of([run], tmp_path / "played.html")
+    config = (run / "config.toml").read_text()
+    assert 'source = "selfplay"' in config
+    (run / "config.toml").write_text(config.replace('source = "selfplay"', 'source = "records"'))
+    text = html.unescape(page_of([run], tmp_path / "learned.html"))
+    assert "Elo from checkpoint 0 = 1,000" in text
+    rated = read_run(run).strength.ratings_from_first(1000)[4]
+    assert 1090 < rated.elo < 1110 and f">{rated.elo:,.0f}<" in text and f">{rated.error:,.0f}<" in text
+
+
 def test_equal_runs_give_equal_pages(runs: list[Path], tmp_path: Path) -> None:
     one = page_of([runs[0]], tmp_path / "one.html")
     assert one == page_of([runs[0]], tmp_path / "two.html")

@@ -19,10 +19,11 @@ from zerosum.play.entries import Entry
 from zerosum.play.player import load_player
 from zerosum.replay.config import ReplayConfig
 from zerosum.replay.game_store import GameStore
-from zerosum.replay.record_source import RecordSource
+from zerosum.replay.record_source import Part, RecordSource
 from zerosum.replay.records import GameRecord
+from zerosum.replay.shards import Seal, journal_name
 from zerosum.replay.window import ReplayWindow
-from zerosum.run.config import load_config
+from zerosum.run.config import load_config, new_config
 from zerosum.run.generation import GenerationSettings, generate_games
 from zerosum.run.held_out import HeldOutFile, measure
 from zerosum.run.record_training import RecordTraining, _Schedule
@@ -111,6 +112,35 @@ def test_every_pass_goes_through_all_parts(records: Path, tmp_path: Path) -> Non
         assert sum(one != other for one, other in pairwise(told)) == 1
         orders.add(told[0])
     assert orders == {0, 1}
+
+
+def test_steps_may_follow_the_number_of_games() -> None:
+    """The preset `stanford`: 100 steps for 1,000 games, so that a file of 10,000 games has 1,000 steps."""
+    config = new_config(make("chess"), "chess", preset="stanford")
+    sizes = [10_000, 10_000, 500]
+    parts = [part_of(at, size) for at, size in enumerate(sizes)]
+    schedule = _Schedule(parts, config)
+    assert schedule.steps_per_pass == 2050
+    told = [schedule.part(step) for step in range(2050)]
+    assert [told.count(part) for part in range(3)] == [1000, 1000, 50]
+    assert schedule.steps_per_pass / (sum(sizes) / 1000) == 100
+
+
+def part_of(number: int, num_games: int) -> Part:
+    """A part of one file with so many games."""
+    seal = Seal(
+        number=number,
+        shard=None,
+        sha256="",
+        num_bytes=0,
+        num_games=num_games,
+        num_positions=80 * num_games,
+        first_game_id=0,
+        last_game_id=0,
+        next_game_id=0,
+        journal=journal_name(number + 1),
+    )
+    return Part((seal,), 78 * num_games)
 
 
 # ---- what is measured

@@ -13,6 +13,7 @@ import pytest
 
 from zerosum._core import Leaves
 from zerosum.base.errors import RunError
+from zerosum.contest.elo import Rating
 from zerosum.games import make
 from zerosum.games.rules import GameSize
 from zerosum.network import Checkpoint, CheckpointInfo, initial_weights, save_checkpoint
@@ -356,6 +357,25 @@ def test_players_whom_a_lost_line_leaves_in_the_air_have_no_rating(tmp_path: Pat
     strength = strength_of(tmp_path, match("step 5", "rollouts@2", 60), match("step 6", "random", 60))
     assert set(strength.ratings) == {"step 6", "random"}
     assert strength.verdict() == "too early to tell"
+
+
+def test_ratings_from_the_first_checkpoint_are_the_same_differences(tmp_path: Path) -> None:
+    played = [match("step 0", "random", 55), match("step 5", "step 0", 64), match("step 9", "step 5", 50)]
+    strength = strength_of(tmp_path, *played, match("step 12", "rollouts@2", 60))
+    found = strength.ratings_from_first(1000.0)
+    assert list(found) == [0, 5, 9] and found[0] == Rating(1000.0, 0.0), "no chain of results leads to step 12"
+    for step in (5, 9):
+        difference = strength.ratings[player_name(step)].elo - strength.ratings[player_name(0)].elo
+        assert found[step].elo - 1000 == pytest.approx(difference, abs=0.5)
+    # A player met 100 times with 64 points: +100 Elo, by the logistic model.
+    assert found[5].elo == pytest.approx(1100, abs=3) and 60 < found[5].error < 85
+
+
+@pytest.mark.parametrize("played", [[], [("step 5", "random")], [("step 0", "random")]])
+def test_without_games_between_checkpoint_0_and_others_there_is_no_such_scale(
+    tmp_path: Path, played: list[tuple[str, str]]
+) -> None:
+    assert strength_of(tmp_path, *(match(*pair, 60) for pair in played)).ratings_from_first(1000.0) == {}
 
 
 def test_a_full_disk_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

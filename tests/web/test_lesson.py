@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -239,8 +240,8 @@ def test_the_tree_is_the_textbooks(name: str, c: float, monkeypatch: pytest.Monk
                 assert reply["W"] == pytest.approx(known.value_sum if known else 0)
 
 
-def test_there_are_six_levels_and_each_speaks_of_every_scenario() -> None:
-    assert len(LEVELS) == 6
+def test_each_level_speaks_of_every_scenario() -> None:
+    assert len({name for name, _ in LEVELS}) == len(LEVELS) == 8
     texts = lesson_texts()
     for level in texts["levels"]:
         assert {part["scenario"] for part in level["parts"]} == set(SCENARIOS)
@@ -265,3 +266,34 @@ def test_the_numbers_in_the_texts_hold() -> None:
     assert lesson.step().path[0] == "C", "at c = 0.1 the next one tries it"
     never = Lesson("wrong", 0.0)
     assert set(played(never, 1000)) == {"A"} and never.visits("C") == 0
+
+
+def text_of(level: str, scenario: str) -> str:
+    (parts,) = (parts for name, parts in LEVELS if name == level)
+    return dict(parts)[scenario]
+
+
+def settled(name: str, c: float, number: int = 1000) -> tuple[str, int]:
+    """The move that is played after so many simulations, and the simulation from which it is."""
+    moves = played(Lesson(name, c), number)
+    return moves[-1], max((at for at, move in enumerate(moves, 1) if move != moves[-1]), default=0) + 1
+
+
+def test_costs_and_effects_in_the_texts_are_those_of_the_search() -> None:
+    industry, student = "For a reader from industry", "For a PhD student"
+    assert "after 72 simulations with c = 4 and after 246 with the usual c = 1.25" in text_of(industry, "wrong")
+    assert "246, 99, 72 and 108 for c = 1.25, 2.5, 4 and 5" in text_of(student, "wrong")
+    assert [settled("wrong", c) for c in (1.25, 2.5, 4.0, 5.0)] == [("C", 246), ("C", 99), ("C", 72), ("C", 108)]
+    assert "with c = 0.5 a thousand do not find it" in text_of(industry, "wrong")
+    assert settled("wrong", 0.5) == ("A", 1)
+    assert "after ten simulations, and with c = 2.5 after twenty" in text_of(industry, "trap")
+    assert "at n = 11, 22 and 35 for c = 1.25, 2.5 and 4" in text_of(student, "trap")
+    assert [settled("trap", c) for c in (1.25, 2.5, 4.0)] == [("B", 11), ("B", 22), ("B", 35)]
+
+
+def test_figures_of_trainings_in_the_texts_are_those_of_the_log() -> None:
+    log = (Path(__file__).parents[2] / "docs" / "log.md").read_text(encoding="utf-8")
+    told = " ".join(text for _, parts in LEVELS for _, text in parts)
+    figures = ("+439", "+254", "+193 ± 265", "+150 ± 155", "+21.6", "+9.3 to +33.8", "53.1 %", "+29 to +134")
+    for figure in (*figures, "−165 to −43", "−52 to +59", "90 of 100 points"):
+        assert figure in told and figure in log, figure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from zerosum._core import Search
@@ -60,13 +60,17 @@ class SearchStage:
     """The most visited positions; empty for a search without positions below the root."""
 
 
-def search_stages(player: Player, state: State, counts: Sequence[int]) -> Iterator[SearchStage]:
+def search_stages(
+    player: Player, state: State, counts: Iterable[int], *, leaves_in_flight: int = 1
+) -> Iterator[SearchStage]:
     """One search of a position, seen after each of these numbers of simulations, which ascend.
+
+    With one leaf in flight it is exactly the sequential search.
 
     Raises:
         GameError: the game is over there.
     """
-    game, config = player.game, replace(player.config, root_noise_fraction=0.0, leaves_in_flight=1)
+    game, config = player.game, replace(player.config, root_noise_fraction=0.0, leaves_in_flight=leaves_in_flight)
     search = new_search(game, config)
     search.reset(0, state)
     driver = SearchDriver(search, player.evaluator, config, by=player.own_name)

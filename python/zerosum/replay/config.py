@@ -58,6 +58,18 @@ class ReplayConfig:
     held_out_positions: int = setting(
         2000, "number of positions of held-out games in a measurement", low=1, high=10_000_000
     )
+    held_out_set_positions: int | None = setting(
+        None,
+        "size of dev, and of test, in positions: the first of their games that have so many; if None, all their games,"
+        " at most 10,000",
+        low=1,
+    )
+    steps_per_1000_games: int | None = setting(
+        None,
+        "learner steps of a pass for each 1,000 games of records; if None, as many as draw each position once on"
+        " average",
+        low=1,
+    )
     games_in_memory: int = setting(
         50_000,
         "maximum number of games of records in memory; more games are learned from in parts, in random order",

@@ -53,6 +53,11 @@ class Part:
     num_positions: int
     """Estimated number of positions in the training split."""
 
+    @property
+    def num_games(self) -> int:
+        """Games of all splits."""
+        return sum(seal.num_games for seal in self.seals)
+
 
 class RecordSource:
     """The games of a store that no process has open."""
@@ -92,18 +97,28 @@ class RecordSource:
         return window
 
     def held_out(self) -> dict[str, ReplayWindow]:
-        """Windows of dev and test with the first `MOST_HELD_OUT_GAMES` games of each, whose returns are the results."""
+        """Windows of dev and test with their first games, whose returns are the results.
+
+        They hold at most `MOST_HELD_OUT_GAMES` games each, and no more games once they have
+        `ReplayConfig.held_out_set_positions`. Other games of these splits are left out, so that no double of theirs is
+        learned from.
+        """
         config = replace(self._config, window_games=EVERY_GAME)
         windows = {"dev": ReplayWindow(config), "test": ReplayWindow(config)}
         counts = dict.fromkeys(windows, 0)
         for record in self._games(self._seals):
             split = split_of(record, self._config)
-            if split != "train" and counts[split] < MOST_HELD_OUT_GAMES:
+            if split != "train" and not self._is_full(windows[split], counts[split]):
                 counts[split] += 1
                 windows[split].add(record)
-            elif min(counts.values()) >= MOST_HELD_OUT_GAMES:
+            elif all(self._is_full(windows[name], counts[name]) for name in windows):
                 break
         return windows
+
+    def _is_full(self, window: ReplayWindow, num_games: int) -> bool:
+        """Whether a held-out split takes no more games."""
+        most = self._config.held_out_set_positions
+        return num_games >= MOST_HELD_OUT_GAMES or (most is not None and window.num_positions >= most)
 
     def first_game(self) -> GameRecord | None:
         """Any of its games; None if it has none."""

@@ -31,6 +31,8 @@ from zerosum.run.solved import published_mistakes
 MOST_RUNS = 12
 """Most runs of a page."""
 MOST_OPENING_ROWS = 5
+FIRST_ELO = 1000.0
+"""Rating of checkpoint 0 in runs that learned from records, as in the report that the preset `stanford` follows."""
 
 Made = TypeVar("Made")
 
@@ -156,6 +158,8 @@ class Page:
             )
             yield f"<p class=soft>{words}</p>"
         yield from figure(drawings.strength_picture(runs))
+        for run in runs:
+            yield from _from_first(run)
         yield from self._among_others(runs, next((game for n in numbers if (game := self._games[n]) is not None), None))
         for drawn in (
             drawings.loss_picture(runs),
@@ -257,6 +261,18 @@ class Page:
                 rows.append([f"{simulations:,}", moves, f"{analysis.value:+.2f}", " ".join(analysis.best_line[:8])])
             yield table(["simulations", "moves by visits", "value", "best line"], rows)
             yield from _trees(told)
+
+
+def _from_first(run: RunData) -> Iterator[str]:
+    """The ratings of a run that learned from records on the scale of the report that the preset `stanford` follows."""
+    rated = run.strength.ratings_from_first(FIRST_ELO) if run.config.training.source == "records" else {}
+    if not rated:
+        return
+    yield f"<h3>Elo from checkpoint 0 = {FIRST_ELO:,.0f}, {text(run.name)}</h3>"
+    rows = [
+        [f"{step:,}", f"{rating.elo:,.0f}", f"{rating.error:,.0f}" if step else ""] for step, rating in rated.items()
+    ]
+    yield table(["step", "Elo", "95 % ±"], rows, numbers=True)
 
 
 def _differences(runs: Sequence[RunData]) -> Iterator[str]:

@@ -43,7 +43,8 @@ from zerosum.run.run_directory import RECORDS, RECORDS_INDEX, hold
 
 SUFFIXES = READ_SUFFIXES | {f".{hcpe3.FORMAT}": hcpe3.FORMAT}
 STDIN = "-"
-GAMES_PER_SHARD = 4096
+GAMES_PER_SHARD = 10_000
+"""Games in a file of records, as in the report that the preset `stanford` follows."""
 DOUBLE = "double"
 CUT_OFF = "cut off"
 TAIL_SIZE = 4096

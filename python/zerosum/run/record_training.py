@@ -117,6 +117,8 @@ class RecordTraining:
             f" {held_out['dev']:,}, test {held_out['test']:,}, the others to learn from"
             + (f", in {len(self._parts)} parts of what fits into memory." if len(self._parts) > 1 else ".")
         )
+        if config.replay.steps_per_1000_games is not None:
+            report(f"  A pass of all games is {self._schedule.steps_per_pass:,} steps.")
         for name, number in held_out.items():
             if not number:
                 report(f"  There are too few games for a split {name}: nothing is measured on it.")
@@ -293,11 +295,19 @@ class RecordTraining:
 
 
 class _Schedule:
-    """The part that each step learns from. A pass has all parts in random order, each for one pass of its positions."""
+    """The part that each step learns from. A pass has all parts in random order.
+
+    Each part has as many steps as draw each of its positions once on average, or `ReplayConfig.steps_per_1000_games`.
+    """
 
     def __init__(self, parts: list[Part], config: RunConfig) -> None:
         self._seed = config.training.seed
-        self._steps = np.array([max(1, round(part.num_positions / config.learner.batch_size)) for part in parts])
+        by_games = config.replay.steps_per_1000_games
+        steps = [
+            part.num_positions / config.learner.batch_size if by_games is None else part.num_games * by_games / 1000
+            for part in parts
+        ]
+        self._steps = np.array([max(1, round(number)) for number in steps])
         self.steps_per_pass = int(self._steps.sum())
 
     def part(self, step: int) -> int:

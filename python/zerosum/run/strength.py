@@ -14,7 +14,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from zerosum.base.errors import DataError, RunError
@@ -448,13 +448,32 @@ class Strength:
         self.matches.append(match)
         append_line(self._path, json.dumps(asdict(match)))
 
-    def _fit(self) -> None:
-        """Rate all players that results connect with random play. A damaged line may disconnect some."""
+    def ratings_from_first(self, elo: float) -> dict[int, Rating]:
+        """Ratings of the checkpoints by step on a scale where checkpoint 0 has this rating, ascending.
+
+        Empty if results connect no later checkpoint with checkpoint 0.
+        """
+        first = player_name(0)
+        scores = self._scores(first)
+        if not scores:
+            return {}
+        found = fit_ratings(scores, zero=first).by_name
+        steps = {int(name.removeprefix("step ")): rating for name, rating in found.items() if name.startswith("step ")}
+        return (
+            {step: replace(steps[step], elo=elo + steps[step].elo) for step in sorted(steps)} if len(steps) > 1 else {}
+        )
+
+    def _scores(self, zero: str) -> list[PairScore]:
+        """The results of all players that results connect with one player. A damaged line may disconnect some."""
         scores = [
             PairScore.of_points(match.player, match.opponent, match.points, match.num_games) for match in self.matches
         ]
-        reached = connected(scores, [RANDOM.name])
-        scores = [score for score in scores if score.first in reached]
+        reached = connected(scores, [zero])
+        return [score for score in scores if score.first in reached]
+
+    def _fit(self) -> None:
+        """Rate all players that results connect with random play."""
+        scores = self._scores(RANDOM.name)
         fitted = fit_ratings(scores, zero=RANDOM.name)
         with self._lock:
             self._fitted = fitted

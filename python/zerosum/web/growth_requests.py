@@ -39,7 +39,7 @@ async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
         state = game.play(state, action)
     vs = fields.text("vs") or await asyncio.to_thread(library.usual_opponent, game, has_tree=True)
     player = await asyncio.to_thread(library.analyst, vs, game)
-    visit.stop("growth")
+    visit.stop("growth", "figure")
     settings, seed = _settings(fields, Settings()), visit.house.seed
     visit.growth = await visit.house.searches.call(lambda: Growth(player, state, settings, seed=seed))
     board = draw_board(game, state)

@@ -1,4 +1,4 @@
-"""The texts of the teaching page, at six reading levels; each paragraph belongs to a scenario."""
+"""The texts of the teaching page, at eight reading levels; each paragraph belongs to a scenario."""
 
 from __future__ import annotations
 
@@ -119,6 +119,38 @@ LEVELS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         ),
     ),
     (
+        "For a reader from industry",
+        (
+            (
+                "right",
+                "The cost: a simulation is about one evaluation of the network, so a decision costs their number times"
+                " the price of an evaluation. Here the model is right, and all simulations after the first only"
+                " confirm it. Training need not search every move in full: in"
+                " self-play one move in a few is, which made better players for the same CPU-minutes.",
+            ),
+            (
+                "wrong",
+                "What the cost buys: corrections where the model is wrong. C takes over for good after 72"
+                " simulations with c = 4 and after 246 with the usual c = 1.25; with c = 0.5 a thousand do not find"
+                " it. A better setting is worth more than three times the hardware here, but it is another one in"
+                " each application, so it is measured and not guessed.",
+            ),
+            (
+                "trap",
+                "The risk: a decision that was cut short. With c = 1.25 the trap is still the answer after ten"
+                " simulations, and with c = 2.5 after twenty. Plan for the largest delay that is allowed, not for the"
+                " mean, and test with the settings that will run.",
+            ),
+            (
+                "example",
+                "What to expect: only the rules are needed, no examples, but they must be exact and fast, and"
+                " every game must end with a result. On two cores, 400 CPU-minutes of self-play were enough for 90 of"
+                " 100 points against GNU Go on the small board. The same method has missed its goals in other games:"
+                " ask for a test against what you use today, with its interval.",
+            ),
+        ),
+    ),
+    (
         "For a student",
         (
             (
@@ -147,6 +179,42 @@ LEVELS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
                 "Check the arithmetic: after n simulations ΣN = n; each backup adds v to W of the moves on its path,"
                 " with the sign flipped from one player to the other. The JSON holds the whole tree, if you want to"
                 " write the four phases yourself and compare.",
+            ),
+        ),
+    ),
+    (
+        "For a PhD student",
+        (
+            (
+                "right",
+                "A control: for all c in [0, 5] the move is A at every n, so the effect of c is zero here, and a set"
+                " of such positions has no power to compare two values of c. Nor has a match that begins with them:"
+                " two deterministic players repeat one game, and repeated games are one observation. Random openings,"
+                " each from both sides, make pairs, and the pair is the unit.",
+            ),
+            (
+                "wrong",
+                "An effect, with its size: the n from which C is played is 246, 99, 72 and 108 for c = 1.25, 2.5, 4"
+                " and 5. It is not monotone, so a sweep of two values would mislead. Threats to validity: the tree"
+                " was built for the effect (selection), n is not time (construct), and nine nodes with priors set by"
+                " hand say nothing of how often networks err like this (external).",
+            ),
+            (
+                "trap",
+                "Here a larger c costs: B takes over at n = 11, 22 and 35 for c = 1.25, 2.5 and 4, the other way"
+                " round than in the last scenario. So one scenario cannot choose c; an average over positions depends"
+                " on their mixture. In whole trainings the seed is the largest threat: in 7×7 Go two gains of this"
+                " project's log, +439 and +254 Elo after two seeds, were +193 ± 265 and +150 ± 155 after the third,"
+                " that is, not shown.",
+            ),
+            (
+                "example",
+                "Results with effect sizes, Elo with 95 % intervals, from the log: the choice of the move by lower"
+                " confidence bounds +21.6 (+9.3 to +33.8; 53.1 % of 1,000 games), narrower searches in 9×9 Go +81"
+                " (+29 to +134) and in chess −104 (−165 to −43), random leaf symmetries +4 (−52 to +59), which shows"
+                " nothing. Twenty Elo are 53 % of the points, so hundreds of games cannot see them. Report the"
+                " intervals over games and over seeds apart: the first is about these networks, the second about the"
+                " method.",
             ),
         ),
     ),

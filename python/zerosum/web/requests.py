@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from zerosum.web import (
     blind_spots,
+    figures,
     growth_requests,
     lesson_requests,
     match_requests,
@@ -32,6 +33,7 @@ HANDLERS: dict[str, Handler] = {
     **study_requests.HANDLERS,
     **puzzles.HANDLERS,
     **growth_requests.HANDLERS,
+    **figures.HANDLERS,
     **run_requests.HANDLERS,
     **blind_spots.HANDLERS,
     **match_requests.HANDLERS,

@@ -8,6 +8,8 @@ import {Changes, TreeView} from "./tree.js";
 import {ask, on, whenOpen} from "./wire.js";
 
 const TARGETS = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000];
+const FIGURES = [1000, 10000, 100000, 1000000];
+const ENDS = {proven: "the result is proven", memory: "its memory is full"};
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 
 export function show(main, fields) {
@@ -19,6 +21,9 @@ export function show(main, fields) {
   const log = h("ol", {className: "log", "aria-label": "Log of simulations"});
   const weighing = h("div", {className: "weighing"});
   const figure = h("div", {className: "moments"});
+  const trees = h("div", {className: "trees"}), figureSays = h("span");
+  let figureSize = 10000, isDrawing = false;
+  const drawButton = h("button", {type: "button", onclick: drawTrees}, "Draw the tree");
   const choosers = h("div", {className: "choosers"});
   const slider = (name, label, min, max, step) => {
     const shown = h("output"), input = h("input", {
@@ -81,7 +86,15 @@ export function show(main, fields) {
         h("p", {className: "dim"},
           "As figure 4 of the AlphaZero paper shows them: the value as a winning " +
             "percentage of the player to move at the root, the border as wide as the visits."),
-        h("div", {className: "row moment-buttons"}), figure),
+        h("div", {className: "row moment-buttons"}), figure, h("h2", {}, "The tree of a long search"),
+        h("p", {className: "dim"},
+          "The fast search of the same position, up to a million simulations: the ten most visited positions after " +
+            "100, 1,000, … of them. In the circle: the first player's winning chance in percent."),
+        h("div", {className: "row"},
+          choice("Simulations of the figure", FIGURES.map((number) => [String(number), number.toLocaleString()]), "10000",
+            (value) => { figureSize = Number(value); }),
+          drawButton, h("span", {className: "dim", role: "status"}, figureSays)),
+        trees),
       h("section", {className: "panel"}, h("h2", {}, "Log"),
         h("p", {className: "dim"}, "Choose a line to go back to it."), log)));
 
@@ -104,6 +117,9 @@ export function show(main, fields) {
       board.mover = answer.mover;
       board.show(answer.board, answer.moves, {});
       figure.replaceChildren();
+      trees.replaceChildren();
+      figureSays.textContent = "";
+      endFigure();
       opponents =
         (await ask("games.opponents", {game: link.game})).opponents.filter((one) => SEARCHES.includes(one.kind));
       if (!games.length) games = await ask("games.list");
@@ -230,6 +246,25 @@ export function show(main, fields) {
     } catch (error) { toast(error.message); }
   }
 
+  async function drawTrees() {
+    try {
+      if (isDrawing) return endFigure(await ask("growth.figure.stop"));
+      trees.replaceChildren();
+      await ask("growth.figure", {simulations: figureSize});
+      isDrawing = true;
+      drawButton.textContent = "Stop drawing";
+    } catch (error) { toast(error.message); }
+  }
+  function endFigure() {
+    isDrawing = false;
+    drawButton.textContent = "Draw the tree";
+  }
+  on("figure", ({simulations, svg, is_last, reason}) => {
+    const count = `${simulations.toLocaleString()} simulations`;
+    figureSays.textContent = reason ? `${count}: ${ENDS[reason] ?? reason}` : count;
+    if (svg) trees.append(h("figure", {}, drawing(svg), h("figcaption", {}, `After ${count}`)));
+    if (is_last) endFigure();
+  });
   on("growth", (answer) => {
     if (view) render(answer);
   });
