@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,13 @@ from zerosum.network.evaluators.onnx_graph import export
 from zerosum.play.contestant import RANDOM
 from zerosum.play.own_contestants import parse_player
 from zerosum.play.player import load_player
+from zerosum.replay.game_store import GameStore
+from zerosum.report.learned_rules import KINDS, knowledge, knowledge_picture
+from zerosum.report.page import write_page
+from zerosum.report.run_data import read_run
 from zerosum.run.config import load_config, new_config
+from zerosum.run.played_games import newest_games
+from zerosum.run.report import evaluate
 from zerosum.run.training import train
 
 SETTINGS = (
@@ -119,3 +127,39 @@ def test_it_plays_matches(run: Path) -> None:
     player = parse_player(f"{run}@10", game)
     result = play_match(game, player, RANDOM, num_games=6, opening_plies=1, seed=1)
     assert [played.index for played in result.games] == list(range(6))
+
+
+def test_what_it_knows_is_evaluated(run: Path) -> None:
+    said, figures = list[str](), list[str]()
+    evaluate(run, num_games=2, num_positions=0, write=said.append, write_json=figures.append)
+    words = "\n".join(said)
+    assert [line.split()[1] for line in said if line.startswith(("  played", "  policy", "  random"))].count("0") == 3
+    assert "6 simulations a move" in words
+    assert re.search(r"\d% of 384 simulations pass through an illegal move, .* 1\.17 network calls", words)
+    assert "searched by the rules that it has learned and by those of the game" in words
+    read = [json.loads(line, parse_constant=pytest.fail) for line in figures]
+    assert {"model", "model_search"} <= {figure["metric"] for figure in read}
+    assert any(figure["metric"] == "model" and figure["end_error"] is None for figure in read)
+
+
+def test_its_newest_games_are_those_of_its_store(run: Path, tmp_path: Path) -> None:
+    store = GameStore(run / "games", report=pytest.fail)
+    recorded = [record.header.game_id for record in store.recent(num_games=store.num_games)]
+    store.close()
+    newest = [record.header.game_id for record in newest_games(run)]
+    assert newest and newest == recorded[-len(newest) :]
+    assert newest_games(tmp_path) == newest_games(run / "config.toml") == []
+
+
+def test_the_report_shows_what_each_checkpoint_knows(run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "page.html"
+    write_page([run], page, most_simulations=100, say=pytest.fail)
+    content = page.read_text(encoding="utf-8")
+    assert "The learned rules" in content and "The rules as run knows them" in content
+    assert "Step 6. Searches by the learned rules from 64 positions" in content
+    for words in KINDS.values():
+        assert f"<td>{words}</td>" in content
+    found = knowledge(read_run(run), make("tictactoe"), newest_games(run))
+    assert [one.step for one in found] == [0, 3, 6]
+    assert knowledge_picture(read_run(run), []) is None

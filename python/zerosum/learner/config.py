@@ -96,6 +96,14 @@ class LearnerConfig:
         low=0.0,
         high=1.0,
     )
+    reanalysed_share: float = setting(
+        0.0,
+        "share of the samples of a step whose policies and search values are made anew by a search with the newest"
+        " network, as old games are learned from (MuZero Reanalyze; docs/muzero.md); each costs the evaluations of its"
+        " searches",
+        low=0.0,
+        high=1.0,
+    )
     mask_illegal: bool = setting(True, "leave illegal moves out of the policy's softmax (not stated in the paper)")
     samples_per_position: float = setting(
         6.0,

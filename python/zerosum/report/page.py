@@ -19,6 +19,7 @@ from zerosum.report.among_others import among_others, among_others_picture
 from zerosum.report.findings import Finding, findings
 from zerosum.report.game_statistics import GameBlock, block_of
 from zerosum.report.html import document, figure, table, text
+from zerosum.report.learned_rules import knowledge, knowledge_picture, knowledge_rows
 from zerosum.report.notable_games import sacrifice_card, sacrifices, swing_card, swings
 from zerosum.report.probes import MOST_SIMULATIONS, probe, thinking
 from zerosum.report.run_data import RunData, all_settings, differing_settings, families, read_run
@@ -247,6 +248,12 @@ class Page:
         probes = self._try(lambda: probe(run, game, records), f"the checkpoints of {run.name}")
         yield f"<h2>What {text(run.name)} learned</h2>"
         yield from figure(drawings.probe_picture(run, probes or []))
+        known = self._try(lambda: knowledge(run, game, records), f"the learned rules of {run.name}")
+        if known:
+            yield "<h3>The learned rules</h3>"
+            yield from figure(knowledge_picture(run, known))
+            yield f"<p>Step {known[-1].step:,}. {text(known[-1].search.words())}</p>"
+            yield table(*knowledge_rows(known[-1]), numbers=True)
         told = self._try(
             lambda: thinking(run, game, most_simulations=self._most_simulations), f"the search of {run.name}"
         )

@@ -48,16 +48,14 @@ def probe(run: RunData, game: Rules, records: Sequence[GameRecord]) -> list[Prob
     Raises:
         DataError: a checkpoint is damaged, or its encoding is not the game's.
     """
-    paths = [path for path in run.checkpoints if path.exists()]
-    numbers = dict.fromkeys(np.linspace(0, len(paths) - 1, min(len(paths), MOST_CHECKPOINTS)).round().astype(int))
     start = _start(game)
     positions = _positions(game, records)
     kinds = piece_kinds(game)
     counts = None if positions is None or len(kinds) < 2 else _counts(positions, kinds)
     found: list[Probe] = []
     evaluator: NetworkEvaluator | None = None
-    for number in numbers:
-        checkpoint = load_checkpoint(paths[number])
+    for path in some_checkpoints(run):
+        checkpoint = load_checkpoint(path)
         require_encoder(checkpoint.info, game.spec)
         if evaluator is None:
             config = EvaluatorConfig(run.config.training.backend)
@@ -82,6 +80,13 @@ def probe(run: RunData, game: Rules, records: Sequence[GameRecord]) -> list[Prob
             )
         )
     return found
+
+
+def some_checkpoints(run: RunData) -> list[Path]:
+    """At most `MOST_CHECKPOINTS` checkpoints of a run, evenly spread, the first and the last among them."""
+    paths = [path for path in run.checkpoints if path.exists()]
+    numbers = dict.fromkeys(np.linspace(0, len(paths) - 1, min(len(paths), MOST_CHECKPOINTS)).round().astype(int))
+    return [paths[number] for number in numbers]
 
 
 def _start(game: Rules) -> Leaves:

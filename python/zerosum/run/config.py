@@ -358,6 +358,7 @@ def require_updatable(config: RunConfig) -> None:
     refused = {
         "training.workers=processes": config.training.workers == "processes",
         "training.gate_games": config.training.gate_games > 0,
+        "learner.reanalysed_share": config.learner.reanalysed_share > 0,
         "selfplay.alphabeta_depth": config.selfplay.alphabeta_depth > 0,
         "selfplay.resign_false_positives": config.selfplay.resign_false_positives is not None,
     }

@@ -34,6 +34,7 @@ from zerosum.run.initial_network import (
     require_allowed_network,
     require_initial_network,
 )
+from zerosum.run.reanalysis import Reanalysis
 from zerosum.run.run_plan import RunPlan
 from zerosum.run.saved_state import SavedState
 from zerosum.selfplay.alpha_beta import weight_of
@@ -105,6 +106,7 @@ class RunLearner:
         self._plan, self._config, self._report, self._devices = plan, config, report, devices
         self._ended_cpu_s = 0.0
         self._learner = self._learner_at(checkpoint, state, saved)
+        self._reanalysis = Reanalysis(plan.game, config, checkpoint) if config.learner.reanalysed_share else None
         is_ahead = self._learner.is_on_gpu and not config.training.deterministic
         self._drawer = BatchDrawer(self._draw, ahead=batches_ahead() if is_ahead else 0)
         self._unchecked: deque[tuple[int, StepReport]] = deque()
@@ -113,6 +115,7 @@ class RunLearner:
         """Begin again at what `open_checkpoint` returned, after the learner was lost."""
         self._drawer.forget()
         self._unchecked.clear()
+        self._reanalyse_by(checkpoint)
         self._go_on_with(self._learner_at(checkpoint, state, saved))
 
     @property
@@ -154,7 +157,14 @@ class RunLearner:
         self._drawer.forget()
 
     def _draw(self, window: ReplayWindow, step: int) -> DrawnBatch:
-        batch = draw_batch(window, self._plan.game, self._config, targets=self._learner.targets, step=step)
+        batch = draw_batch(
+            window,
+            self._plan.game,
+            self._config,
+            targets=self._learner.targets,
+            step=step,
+            reanalysis=self._reanalysis,
+        )
         return DrawnBatch(batch, self._learner.prepare(batch))
 
     def _check_reports(self, *, is_waiting: bool) -> None:
@@ -163,10 +173,16 @@ class RunLearner:
             require_finite(*self._unchecked.popleft())
 
     def network(self, *, training: dict[str, Any]) -> Checkpoint:
-        """The current network, checked to be finite, as the losses before."""
+        """The current network, checked to be finite, as the losses before. Old positions are searched by it then."""
         with device_faults():
             self._check_reports(is_waiting=True)
-            return network_now(self._learner, self._plan.game, training=training)
+            checkpoint = network_now(self._learner, self._plan.game, training=training)
+        self._reanalyse_by(checkpoint)
+        return checkpoint
+
+    def _reanalyse_by(self, checkpoint: Checkpoint) -> None:
+        if self._reanalysis is not None:
+            self._reanalysis.take(checkpoint)
 
     def state(self) -> dict[str, Any]:
         """The optimiser's state, as a checkpoint has it."""
@@ -266,8 +282,18 @@ def require_finite(step: int, report: StepReport) -> None:
         )
 
 
-def draw_batch(window: ReplayWindow, game: Rules, config: RunConfig, *, targets: frozenset[str], step: int) -> Batch:
+def draw_batch(
+    window: ReplayWindow,
+    game: Rules,
+    config: RunConfig,
+    *,
+    targets: frozenset[str],
+    step: int,
+    reanalysis: Reanalysis | None = None,
+) -> Batch:
     """Draw and encode the batch of a step: a pure function of the run's seed, the step and the window's positions.
+
+    With `reanalysis` a share of the samples is searched anew, so it is one of the newest network, too.
 
     Raises:
         DataError: a game in the window does not fit the game's rules.
@@ -282,6 +308,8 @@ def draw_batch(window: ReplayWindow, game: Rules, config: RunConfig, *, targets:
         num_later=num_later,
         earlier_share=config.learner.earlier_share,
     )
+    if reanalysis is not None:
+        samples = reanalysis.renewed(samples)
     if replay.use_symmetries:
         samples = permuted(samples, game.spec.symmetries, seed=seed, step=step)
     if num_later:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -38,7 +39,9 @@ from zerosum.run.held_out import HeldOutFile, held_out_table
 from zerosum.run.metrics import MetricsRow, read_metrics
 from zerosum.run.mistakes import Mistakes, mean_rate
 from zerosum.run.model_measures import measure_model, model_table
+from zerosum.run.played_games import newest_games
 from zerosum.run.run_directory import RECORDS
+from zerosum.run.search_measures import measure_searches
 from zerosum.run.solved import MistakeRate, mistake_rates, published_mistakes, solved_sets, wilson_error
 from zerosum.run.storage.mirror import NOTE as STORE_NOTE
 from zerosum.run.storage.mirror import StoreNote
@@ -181,10 +184,16 @@ def _play_matches(
 
 def _measure_model(run: Path, player: Player, num_games: int, seed: int, write: Write, write_json: Write) -> None:
     """What the player's network has learned of the rules, and what its errors cost."""
-    for line in model_table(measures := list(measure_model(player.game, load_checkpoint(run), seed=seed))):
+    records = newest_games(run)
+    for line in model_table(
+        measures := list(measure_model(player.game, load_checkpoint(run), records=records, seed=seed))
+    ):
         write(line)
     for measure in measures:
         write_json(_figure_json("model", player=player.name, **asdict(measure)))
+    searched = measure_searches(player.game, player.evaluator, player.config, seed=seed)
+    write(searched.words())
+    write_json(_figure_json("model_search", player=player.name, **asdict(searched)))
     if num_games:
         known = player.judged_by(player.evaluator, replace(player.config, rules="known"))
         learned, own = contestant_of(player, "learned rules"), contestant_of(known, "the game's rules")
@@ -264,7 +273,11 @@ def _elo_json(player: str, rating: Rating) -> str:
 
 
 def _figure_json(metric: str, **values: object) -> str:
-    return json.dumps({"metric": metric, **values})
+    """A figure as JSON, which has no NaN: null."""
+    numbers = {
+        name: None if isinstance(value, float) and math.isnan(value) else value for name, value in values.items()
+    }
+    return json.dumps({"metric": metric, **numbers})
 
 
 def transcript(game: Rules, played: PlayedGame, match: MatchResult) -> str:
