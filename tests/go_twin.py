@@ -6,6 +6,8 @@ Colours are 1 (Black, the first player) and -1; a board is a tuple of them and z
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,16 @@ class Stone:
     chains_taken: int
     lost: frozenset[int]
     """By suicide, the stone itself among them."""
+
+
+@cache
+def neighbours(size: int) -> tuple[tuple[int, ...], ...]:
+    """The points above, left, right and below of each point."""
+    found = []
+    for row, column in product(range(size), repeat=2):
+        steps = ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
+        found.append(tuple(r * size + c for r, c in steps if 0 <= r < size and 0 <= c < size))
+    return tuple(found)
 
 
 class GoTwin:
@@ -59,10 +71,8 @@ class GoTwin:
         self.seen: dict[tuple[Board, int], int] = {}
         self.remember()
 
-    def near(self, point: int) -> list[int]:
-        row, column = divmod(point, self.size)
-        steps = ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
-        return [r * self.size + c for r, c in steps if 0 <= r < self.size and 0 <= c < self.size]
+    def near(self, point: int) -> tuple[int, ...]:
+        return neighbours(self.size)[point]
 
     def reach(self, board: Board, start: int) -> tuple[frozenset[int], frozenset[int]]:
         """The points of one kind around `start` that hang together, and those of other kinds beside them."""

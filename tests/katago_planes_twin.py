@@ -28,6 +28,8 @@ class PlanesTwin:
     def __init__(self, go: GoTwin) -> None:
         self.go = go
         self.moments = [Moment(go.board, None)]
+        self.read = dict[Moment, tuple[set[int], dict[int, set[int]]]]()
+        """The ladders of positions: a position is looked at three times, as the newest and the two before it."""
         self.moves: list[int] = []
 
     def play(self, action: int) -> None:
@@ -60,7 +62,9 @@ class PlanesTwin:
                 planes[9 + age, action] = 1
         for age in range(3):
             moment = self.moments[min(age, len(self.moments) - 1)]
-            laddered, first_moves = self.ladders(moment)
+            if moment not in self.read:
+                self.read[moment] = self.ladders(moment)
+            laddered, first_moves = self.read[moment]
             planes[14 + age, sorted(laddered)] = 1
             if age == 0:
                 planes[17, sorted(first_moves[own])] = 1

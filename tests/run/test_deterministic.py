@@ -192,21 +192,23 @@ def test_a_position_of_the_alpha_beta_search_is_learned_from_once(tmp_path: Path
     assert samples <= positions <= samples + most_ahead
 
 
-@pytest.mark.parametrize("place", [1, 2, 3, 8, 13, 24])
-def test_a_polite_kill_in_a_phase_of_learning_adds_no_row(
-    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: int
+def test_polite_kills_in_phases_of_learning_add_no_row(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, step, num_steps = tmp_path / "run", Learner.step, itertools.count(1)
+    """One run, stopped before each of these steps: in the first phase, within, first and last of later ones."""
+    run, step, place = tmp_path / "run", Learner.step, 0
 
-    def stopping(*arguments: Any, **named: Any) -> Any:
-        if next(num_steps) == place:
+    def stopping(learner: Learner, *arguments: Any, **named: Any) -> Any:
+        if learner.step_number + 1 == place:
             signal.raise_signal(signal.SIGTERM)
-        return step(*arguments, **named)
+        return step(learner, *arguments, **named)
 
     monkeypatch.setattr(Learner, "step", stopping)
-    go_on(run)
-    steps = [row.step for row in read_metrics(run / "metrics.csv")]
-    assert steps == list(range(3, place, 3)), "a row a phase, and none for the one cut short"
+    for place in (1, 2, 3, 8, 13, 24):
+        go_on(run)
+        steps = [row.step for row in read_metrics(run / "metrics.csv")]
+        assert steps == list(range(3, place, 3)), "a row a phase, and none for the one cut short"
+    place = 0
     go_on(run)
     assert_same(run, whole)
 
