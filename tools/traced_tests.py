@@ -36,6 +36,12 @@ HITS: set[tuple[str, int]] = set()
 """Path, and the first line of each block that instrumented code has run since the last `clear`."""
 
 NAME = "_hits_of_traced_tests"
+IMPORT = f"""
+try:
+    from traced_tests import HITS as {NAME}
+except ImportError:  # a program of its own, which does not look for modules here (cluster/guard.py)
+    {NAME} = set()
+"""
 
 
 def instrumented(path: str, content: bytes) -> str:
@@ -46,7 +52,7 @@ def instrumented(path: str, content: bytes) -> str:
         place = int(_is_text(statements[0]))  # behind a docstring
         statements[place:place] = ast.parse(mark).body
     place = sum(1 for _ in itertools.takewhile(_comes_first, tree.body))
-    tree.body[place:place] = ast.parse(f"from traced_tests import HITS as {NAME}").body
+    tree.body[place:place] = ast.parse(IMPORT).body
     return ast.unparse(ast.fix_missing_locations(tree))
 
 

@@ -271,7 +271,8 @@ class Mirror:
     def _read(self, key: str) -> bytes | None:
         """An object of the store. To read many manifests may take longer than the store's patience."""
         content = self._store.read(key)
-        self._note_progress()
+        if content is not None:  # a store that can be read and not written would never be given up
+            self._note_progress()
         return content
 
     def _foreign(self, manifest: StoreManifest) -> str:
