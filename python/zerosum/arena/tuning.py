@@ -26,10 +26,9 @@ from zerosum.arena.session import play_session
 from zerosum.base.errors import DataError, SettingsError, nearest, shown
 from zerosum.base.files import append_line, read_lines, repair_lines
 from zerosum.games import Rules
+from zerosum.play.choice import game_at
 from zerosum.play.contestant import SearchContestant
 from zerosum.play.entries import Entry, enter
-from zerosum.play.player import learned_game
-from zerosum.play.runs import network_at
 from zerosum.search import SearchConfig
 
 if TYPE_CHECKING:
@@ -298,7 +297,7 @@ def tune_player(path: Path, *, num_simulations: int | None = None) -> tuple[Rule
     Raises:
         DataError: there is no network, or it is damaged.
     """
-    game = learned_game(path, network_at(path))
+    game = game_at(path)
     word = str(path) if num_simulations is None else f"{path}@{num_simulations}"
     player = enter(Entry(word), game, batch_size=GAMES_AT_ONCE).contestant
     assert isinstance(player, SearchContestant)

@@ -21,8 +21,9 @@ from zerosum.network import CheckpointInfo
 from zerosum.network.evaluators import RolloutEvaluator
 from zerosum.play.bundled import UsualNetwork, is_bundled, read_card, usual_network
 from zerosum.play.contestant import DEFAULT_ROLLOUTS, rollouts
+from zerosum.play.origin import Origin
 from zerosum.play.own_contestants import existing_run, search_contestant
-from zerosum.play.player import Player, learned_game, learned_game_name, load_player, network_name
+from zerosum.play.player import Player, load_player, network_name
 from zerosum.play.runs import PlayerWord, network_at, runs_directory
 from zerosum.play.skill import Levels, levels_of
 
@@ -170,21 +171,21 @@ def game_at(path: Path) -> Rules:
 
     Raises:
         DataError: as `network_at`.
-        GameError: as `zerosum.play.player.learned_game`.
+        GameError: as `zerosum.play.origin.Origin.learned_game`, or the game cannot be loaded.
     """
-    return learned_game(path, network_at(path))
+    return make(Origin.of(path).learned_game(network_at(path)))
 
 
 def game_named(word: str, *, runs: Path | None = None) -> str:
     """The game that a word means where a game is expected: the word itself, or the game that a run has learned.
 
     Raises:
-        DataError, GameError: as `network_at` and `zerosum.play.player.learned_game_name`.
+        DataError, GameError: as `network_at` and `zerosum.play.origin.Origin.learned_game`.
     """
     named = PlayerWord(word, runs=runs)
     if GameName.parse(word).can_exist or (run := named.run) is None:
         return word
-    return str(learned_game_name(run, network_at(run)))
+    return str(Origin.of(run).learned_game(network_at(run)))
 
 
 class Players:

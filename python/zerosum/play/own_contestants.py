@@ -28,7 +28,8 @@ from zerosum.play.contestant import (
 )
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.fit import rules_for
-from zerosum.play.player import Player, network_evaluator, network_name, read_run_config, search_of_run
+from zerosum.play.origin import Origin
+from zerosum.play.player import Player, network_evaluator, network_name
 from zerosum.play.runs import PlayerWord, run_names
 from zerosum.play.skill import MOST_SKILL, positions_of, search_of_skill, temperature_of
 from zerosum.play.words import GAME_AS_PLAYER, OWN_WORDS
@@ -88,7 +89,7 @@ def parse_player(
         return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
     path = existing_run(named, words=OWN_WORDS)
     checkpoint = load_checkpoint(path, game=game)
-    search = search_of_run(read_run_config(path), num_simulations, info=checkpoint.info)
+    search = Origin.of(path).own_search(checkpoint.info, num_simulations)
     own = rules_for(checkpoint.info, game)
     if checkpoint.info.network.kind == "updatable":
         program = DeepeningProgram(

@@ -6,8 +6,6 @@ print(player.analyse("4 4 3", num_simulations=800))
 
 from __future__ import annotations
 
-import shlex
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,28 +15,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.base.errors import DataError, GameError, SettingsError, printable
-from zerosum.base.settings import from_mapping, num_cores, read_settings
+from zerosum.base.errors import DataError, GameError, SettingsError
+from zerosum.base.settings import num_cores
 from zerosum.games import Rules, State, make, state_after
-from zerosum.games.names import GameName
-from zerosum.games.permission import require_allowed
 from zerosum.games.python_game import Game
 from zerosum.games.rules import with_planes_of
-from zerosum.games.source_files import differing, kept_name, rules_files
-from zerosum.network import Checkpoint, CheckpointInfo, katago, lc0, load_checkpoint
+from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
 from zerosum.network.description import require_encoder
 from zerosum.network.evaluators import Evaluator, EvaluatorConfig, make_evaluator
 from zerosum.network.evaluators.backends import Precision
 from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, NetworkEvaluator, RolloutEvaluator
 from zerosum.network.evaluators.ownership import MovesLeft, OwnershipNetwork, Points, has_moves_left, has_ownership
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
-from zerosum.network.katago import is_katago_file
 from zerosum.network.katago_config import KatagoConfig
-from zerosum.network.lc0 import is_lc0_file
 from zerosum.play.analysis import Analysis
 from zerosum.play.bundled import require_network
 from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.fit import rules_for
+from zerosum.play.origin import Origin
 from zerosum.play.runs import PlayerWord
 from zerosum.search import SearchConfig, new_search
 
@@ -51,8 +45,6 @@ MOST_SIMULATIONS = 1 << 24
 """Largest number of simulations that users may set. A search by time has no such limit."""
 
 
-LEARNED_RULES = {"rules": "learned", "exact_bounds": False, "proof_nodes": 0, "reuse_tree": False}
-"""Settings of a search by learned rules that are not the defaults."""
 ALPHA_BETA_NODES = 100_000
 """Positions of an alpha-beta search for a move without another limit."""
 POSITIONS_PER_SIMULATION = 100
@@ -300,12 +292,12 @@ def load_player(
     """
     path = require_network(path) if isinstance(path, str) else path
     asked = make(game) if game else None
-    checkpoint, run = load_checkpoint(path, game=asked), read_run_config(path)
+    checkpoint, origin = load_checkpoint(path, game=asked), Origin.of(path)
     info = checkpoint.info
     if info.network.kind == "updatable":
         num_simulations = num_simulations or ALPHA_BETA_NODES
-    rules = rules_for(info, asked or learned_game(path, info))
-    search = search_of_run(run, num_simulations, info=info)
+    learned = asked or make(origin.learned_game(info))
+    rules, search = rules_for(info, learned), origin.own_search(info, num_simulations)
     evaluator = network_evaluator(
         checkpoint,
         rules,
@@ -328,59 +320,6 @@ def load_player(
     )
 
 
-def learned_game(path: Path, info: CheckpointInfo) -> Rules:
-    """The game that the network at a path has learned, by `learned_game_name`.
-
-    Raises:
-        GameError: as `learned_game_name`, or the game cannot be loaded.
-        DataError: the run's settings are damaged.
-    """
-    return make(learned_game_name(path, info))
-
-
-def learned_game_name(path: Path, info: CheckpointInfo) -> GameName:
-    """The name of the game that the network at a path has learned, by its run, which games of your own need.
-
-    A caller may load it: rules that are a program are those of a file that the user has allowed.
-
-    Raises:
-        GameError: it was given as an object, it is a game of your own and the checkpoint lies outside of its run, or
-            its rules are a program that the user has not allowed to run.
-        DataError: the run's settings are damaged.
-    """
-    name = GameName.parse(read_run_config(path).get("game") or info.full_name)
-    if name.given_object is not None:
-        raise GameError(
-            f"{path} has learned {name.given_object!r}, a game that was given as an object: give it again, as"
-            " game=MyGame(), or name its file, as --game path.py:Class."
-        )
-    if str(name) == info.full_name and not (name.is_core or name.origin == "openspiel"):
-        raise GameError(f"{path} is a network for {str(name)!r}, a game of your own: name it as path.py:Class.")
-    if name.file is not None:
-        name = _own_rules(path, name, name.file)
-    require_allowed(_run_directory(path), name)
-    return name
-
-
-def _own_rules(path: Path, name: GameName, file: Path) -> GameName:
-    """The name of a user's game that a run has learned: its file, or the run's copy if the file has moved."""
-
-    def tell(sentence: str) -> None:
-        print(printable(sentence), file=sys.stderr)
-
-    directory = _run_directory(path)
-    kept = kept_name(directory, name)
-    if kept is not None and not file.is_file():
-        tell(f"{file} is not there any more: {path} keeps a copy of its rules, which are played.")
-        name = kept
-    elif kept is not None and (changed := differing(directory, rules_files(file))):
-        tell(
-            f"{', '.join(changed)} changed since {path} was trained: it learned the older rules, which are played with"
-            f" --game {shlex.quote(str(kept))}."
-        )
-    return name
-
-
 def network_name(info: CheckpointInfo) -> str:
     """The identity of a network, for results and files."""
     return f"step {info.step}, of {info.created_at}"
@@ -401,45 +340,7 @@ def network_evaluator(
     return make_evaluator(checkpoint, config, batch_size=batch_size, num_threads=num_threads, game=game)
 
 
-def search_of_run(run: dict[str, Any], num_simulations: int | None, *, info: CheckpointInfo) -> SearchConfig:
-    """The search settings of a run, with another number of simulations if one is given.
-
-    A network that has learned the rules and lies outside of any run searches by them.
-    """
-    settings = run.get("search", LEARNED_RULES if info.network.kind == "muzero" else {})
-    search = from_mapping(SearchConfig, settings, "search")
-    return search if num_simulations is None else replace(search, num_simulations=num_simulations)
-
-
 def seeing_ends(config: SearchConfig, evaluator: Evaluator) -> SearchConfig:
     """The settings with exact bounds where random games evaluate: they alone would hardly see a mate."""
     is_blind = isinstance(evaluator, RolloutEvaluator) and not config.exact_bounds
     return replace(config, exact_bounds=True) if is_blind else config
-
-
-def read_run_config(path: Path) -> dict[str, Any]:
-    """The `config.toml` of the run that a path belongs to; empty if it lies outside of any run.
-
-    A network of Lc0 is searched with Lc0's settings, one of KataGo with KataGo's.
-    """
-    if is_lc0_file(path):
-        return {"search": dict(lc0.SEARCH)}
-    if is_katago_file(path):
-        return {"search": dict(katago.SEARCH)}
-    file = _run_directory(path) / "config.toml"
-    if not file.is_file():
-        return {}
-    values = read_settings(file)
-    if not isinstance(values.get("game", ""), str) or not isinstance(values.get("search", {}), dict):
-        raise DataError(f"{file} is damaged: expected game to be a text and search a table. Correct it.")
-    try:
-        from_mapping(SearchConfig, values.get("search", {}), "search")
-    except SettingsError as error:
-        raise DataError(f"{file}: {error} Correct or remove that line.") from error
-    return values
-
-
-def _run_directory(path: Path) -> Path:
-    """The directory of the run that a path belongs to, if it belongs to one."""
-    directory = path.resolve() if path.is_dir() else path.resolve().parent
-    return directory.parent if directory.name == "checkpoints" else directory

@@ -17,7 +17,7 @@ from zerosum.report.studies.ablation_variants import VARIANTS, baseline_config, 
 from zerosum.report.studies.ablations import AblationsStudy
 from zerosum.report.studies.catalogue import study_of
 from zerosum.report.studies.study import run_study
-from zerosum.report.studies.trainings import Pooled
+from zerosum.report.studies.trainings import Extent, Pooled
 from zerosum.report.studies.words import StudyWords
 from zerosum.run.config import load_config, new_config
 
@@ -74,13 +74,13 @@ def test_options_are_checked(tmp_path: Path) -> None:
         study_of("ablations", StudyWords(names=("conect4",)))
     found = study_of("ablations", StudyWords())
     assert isinstance(found, AblationsStudy)
-    assert found.game == "connect4" and len(found.jobs()) == found.seeds * (1 + len(found.variants))
+    assert found.extent.game == "connect4" and len(found.jobs()) == found.extent.seeds * (1 + len(found.variants))
 
 
 def test_a_study_of_tiny_trainings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in SMALL.items():
         monkeypatch.setitem(trainings.EQUAL, name, value)
-    study = AblationsStudy("tictactoe", ("no-symmetries",), seeds=1, minutes=0.02, games=4, simulations=4)
+    study = AblationsStudy(Extent(0.02, 4, "tictactoe", seeds=1, simulations=4), ("no-symmetries",))
     written: list[str] = []
     assert run_study(study, tmp_path, write=written.append, say=quiet)
     assert "There is one seed" in written[0] and "no-symmetries: no symmetries, as AlphaZero" in written[0]

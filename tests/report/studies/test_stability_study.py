@@ -24,6 +24,7 @@ from zerosum.report.studies.stability_findings import dip_of, stability_findings
 from zerosum.report.studies.stability_results import Course, Point
 from zerosum.report.studies.stresses import CONTROL, POISON, RATE, SET_BACK, STRESSES, stressed_copy
 from zerosum.report.studies.study import run_study
+from zerosum.report.studies.trainings import Extent
 from zerosum.report.studies.words import StudyWords
 from zerosum.run.config import load_config
 
@@ -41,7 +42,7 @@ def test_a_study_of_tiny_trainings(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.setitem(trainings.EQUAL, name, value)
     monkeypatch.setattr(stability, "POINTS", 2)
     monkeypatch.setattr(stability, "STRESSED_POINTS", 1)
-    study = StabilityStudy("tictactoe", (SET_BACK,), seeds=1, minutes=0.02, games=2, simulations=2)
+    study = StabilityStudy(Extent(0.02, 2, "tictactoe", seeds=1, simulations=2), (SET_BACK,))
     written: list[str] = []
     assert run_study(study, tmp_path, write=written.append, say=quiet)
     assert written[0].count("a gate would have refused") == 2 and "There is one seed" in written[0]
@@ -113,7 +114,7 @@ def test_options_are_checked() -> None:
         study_of("stability", StudyWords(heaps=3))
     found = study_of("stability", StudyWords(variants=(RATE,)))
     assert isinstance(found, StabilityStudy) and found.stresses == (CONTROL, RATE)
-    assert len(study_of("stability", StudyWords()).jobs()) == stability.SEEDS * len(STRESSES)
+    assert len(study_of("stability", StudyWords()).jobs()) == stability.DEFAULT.seeds * len(STRESSES)
 
 
 def course(stress: str, wins: tuple[int, ...], *, seed: int = 0) -> Course:

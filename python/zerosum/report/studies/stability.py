@@ -14,24 +14,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zerosum.base.errors import SettingsError, nearest
-from zerosum.games import make
 from zerosum.network.checkpoint import list_checkpoints, read_info
-from zerosum.report.studies.matches import require_games
 from zerosum.report.studies.page import Findings
 from zerosum.report.studies.stability_findings import stability_findings
 from zerosum.report.studies.stability_results import Course, Point
 from zerosum.report.studies.stresses import CONTROL, RATE, RATE_FACTOR, STRESSES, stressed_copy
 from zerosum.report.studies.study import Job
-from zerosum.report.studies.trainings import EQUAL, meet, opening_seed, trained
-from zerosum.report.studies.words import StudyWords, one_game, require_positive
+from zerosum.report.studies.trainings import EQUAL, Extent
+from zerosum.report.studies.words import StudyWords
 from zerosum.run.config import load_config
 from zerosum.run.training import train
 
-GAME = "connect4"
-SEEDS = 3
-MINUTES = 6.0
-GAMES = 40
-SIMULATIONS = 64
+DEFAULT = Extent(minutes=6.0, games=40)
 POINTS = 8
 """Checkpoints that are measured after the stress began."""
 STRESSED_POINTS = 2
@@ -45,26 +39,15 @@ class StabilityStudy:
     """The options of the study.
 
     Raises:
-        SettingsError: a number is out of range, or a stress is unknown.
+        SettingsError: a stress is unknown.
     """
 
-    game: str = GAME
-    """The game's name."""
+    extent: Extent = DEFAULT
+    """Its minutes are those before the stress."""
     stresses: tuple[str, ...] = tuple(STRESSES)
     """Names of `STRESSES`; the control is always among them."""
-    seeds: int = SEEDS
-    """Trainings, each with all stresses."""
-    minutes: float = MINUTES
-    """CPU-minutes of each training before the stress."""
-    games: int = GAMES
-    """Games of each match."""
-    simulations: int = SIMULATIONS
-    """Simulations of each move in matches."""
-    seed: int = 0
-    """Keys the openings of matches."""
 
     def __post_init__(self) -> None:
-        require_positive({"--seeds": self.seeds, "--minutes": self.minutes, "--simulations": self.simulations})
         for name in self.stresses:
             if name not in STRESSES:
                 raise SettingsError(f"unknown stress {name!r}{nearest(name, STRESSES)}.")
@@ -73,15 +56,7 @@ class StabilityStudy:
     @classmethod
     def of(cls, words: StudyWords) -> StabilityStudy:
         """The study of a game. Raises SettingsError as the study, and GameError for an unknown game."""
-        return cls(
-            game=one_game("stability", words, GAME),
-            stresses=words.variants or tuple(STRESSES),
-            seeds=SEEDS if words.seeds is None else words.seeds,
-            minutes=MINUTES if words.minutes is None else words.minutes,
-            games=require_games(words.games, GAMES),
-            simulations=SIMULATIONS if words.simulations is None else words.simulations,
-            seed=words.seed,
-        )
+        return cls(DEFAULT.given("stability", words), words.variants or tuple(STRESSES))
 
     @property
     def kind(self) -> type[Course]:
@@ -90,20 +65,13 @@ class StabilityStudy:
 
     def about(self) -> Mapping[str, object]:
         """Its name, and everything that a result depends on; more stresses and seeds may join later."""
-        return {
-            "study": "stability",
-            "game": self.game,
-            "minutes": self.minutes,
-            "games": self.games,
-            "simulations": self.simulations,
-            "seed": self.seed,
-        }
+        return self.extent.about("stability")
 
     def jobs(self) -> Sequence[Job[Course]]:
         """Seed by seed: the control, then each stress, with the matches of its checkpoints."""
         return [
             Job(f"{stress} {seed}", functools.partial(self._stress, stress, seed))
-            for seed in range(self.seeds)
+            for seed in range(self.extent.seeds)
             for stress in self.stresses
         ]
 
@@ -112,15 +80,15 @@ class StabilityStudy:
         return stability_findings(
             list(results.values()),
             self.stresses,
-            title=f"Stability in {make(self.game).spec.full_name}, {self.minutes:g} CPU-minutes before the stress",
-            simulations=self.simulations,
+            title=f"Stability in {self.extent.subject} before the stress",
+            simulations=self.extent.simulations,
         )
 
     def _stress(self, stress: str, seed: int, directory: Path) -> Course | None:
         before, run = (directory / "runs" / f"{name}-{seed}" for name in ("before", stress))
         # The rate stays, so that what follows the stress is not the end of a schedule.
         settings = EQUAL | {"learner.schedule": "constant"}
-        if not trained(self.game, before, minutes=self.minutes, seed=seed, settings=settings):
+        if not self.extent.train(before, seed=seed, settings=settings):
             return None
         last = list_checkpoints(before / "checkpoints")[-1]
         if not run.exists():
@@ -147,16 +115,15 @@ class StabilityStudy:
                 "training.steps_per_phase": min(config.training.steps_per_phase, max(1, spacing // 2)),
                 "learner.learning_rate": learning_rate,
             }
-            if train(self.game, run, steps=steps, settings=settings, report=lambda _line: None) is not None:
+            if train(self.extent.game, run, steps=steps, settings=settings, report=lambda _line: None) is not None:
                 return False
         return True
 
     def _measure(self, run: Path, last: Path, stress: str, seed: int) -> Course:
         begun, points = read_info(last).step, list[Point]()
         for number, (steps, path) in enumerate(_points(run, begun)):
-            openings = opening_seed(self.seed, seed, number)  # the same for all stresses
-            counts = meet(path, last, simulations=self.simulations, games=self.games, seed=openings)
-            points.append(Point(steps, counts))
+            # The openings are the same for all stresses.
+            points.append(Point(steps, self.extent.meet(path, last, seed, number)))
         return Course(stress, seed, begun, tuple(points))
 
 

@@ -13,10 +13,12 @@ import numpy as np
 from zerosum.arena import play_match
 from zerosum.contest.elo import EloDifference
 from zerosum.contest.sprt import MatchCounts, Tally, match_statistics
+from zerosum.games import make
 from zerosum.play.contestant import SearchContestant
 from zerosum.play.player import load_player
 from zerosum.report.studies.estimates import NO_DIFFERENCE, Estimate
-from zerosum.report.studies.matches import OPENING_PLIES
+from zerosum.report.studies.matches import OPENING_PLIES, require_games
+from zerosum.report.studies.words import StudyWords, one_game, require_positive
 from zerosum.run.metrics import read_metrics
 from zerosum.run.training import train
 
@@ -38,58 +40,103 @@ MOST_ELO = 800.0
 """Ends of an interval that is drawn: beyond them lie all points, or none."""
 
 
-def trained(game: str, run: Path, *, minutes: float, seed: int, settings: Settings) -> bool:
-    """Train from nothing, or go on where a stop or a kill has left it; what is finished is left as it is.
-
-    Args:
-        game: The game's name.
-        run: The run's directory.
-        minutes: The budget in CPU-minutes.
-        seed: The training's.
-        settings: All settings that are not the game's defaults.
-
-    Returns:
-        Whether the budget is used up; False after a stop by a signal.
+@dataclass(frozen=True)
+class Extent:
+    """How much a study of one game trains and plays.
 
     Raises:
-        ZerosumError: as `train`.
+        SettingsError: a number is not above 0.
     """
-    rows = read_metrics(run / "metrics.csv")
-    if rows and rows[-1].minutes >= minutes:
-        return True
-    stopped = train(game, run, minutes=minutes, seed=seed, settings=settings, report=lambda _line: None)
-    return stopped is None
 
+    minutes: float
+    """CPU-minutes of each training."""
+    games: int
+    """Games of each match."""
+    game: str = "connect4"
+    """The game's name."""
+    seeds: int = 3
+    """Trainings of each kind."""
+    simulations: int = 64
+    """Simulations of each move in matches."""
+    seed: int = 0
+    """Keys the openings of matches."""
 
-def meet(first: Path, second: Path, *, simulations: int, games: int, seed: int) -> MatchCounts:
-    """A match of two networks with the same search, that of the second's run.
+    def __post_init__(self) -> None:
+        require_positive({"--seeds": self.seeds, "--minutes": self.minutes, "--simulations": self.simulations})
 
-    Args:
-        first: A run, or a checkpoint's JSON.
-        second: The same; the two may have other planes.
-        simulations: Simulations of each move.
-        games: An even number; each opening of random plies is played from both sides.
-        seed: Keys the openings.
+    def given(self, study: str, words: StudyWords) -> Extent:
+        """This one with what was typed after the study's name. Raises SettingsError, and GameError for the game."""
+        return Extent(
+            game=one_game(study, words, self.game),
+            seeds=self.seeds if words.seeds is None else words.seeds,
+            minutes=self.minutes if words.minutes is None else words.minutes,
+            games=require_games(words.games, self.games),
+            simulations=self.simulations if words.simulations is None else words.simulations,
+            seed=words.seed,
+        )
 
-    Raises:
-        DataError: a checkpoint is missing or damaged.
-    """
-    # One precision for all: the fastest one is measured, and may differ between two runs.
-    one, other = (
-        load_player(path, num_simulations=simulations, precision="auto", batch_size=BATCH) for path in (first, second)
-    )
-    search = replace(other.config, proof_nodes=0, syzygy_path="", table_files="")
-    contestants = (
-        SearchContestant(name, player.evaluator, search, planes_of=player.game)
-        for name, player in (("first", one), ("second", other))
-    )
-    result = play_match(other.game, *contestants, num_games=games, opening_plies=OPENING_PLIES, seed=seed)
-    return result.counts
+    def about(self, study: str) -> Mapping[str, object]:
+        """The study's name, and all that a result depends on: not the number of seeds, more of them may join later."""
+        return {
+            "study": study,
+            "game": self.game,
+            "minutes": self.minutes,
+            "games": self.games,
+            "simulations": self.simulations,
+            "seed": self.seed,
+        }
 
+    @property
+    def subject(self) -> str:
+        """The game and the budget, as in titles."""
+        return f"{make(self.game).spec.full_name}, {self.minutes:g} CPU-minutes"
 
-def opening_seed(*parts: int) -> int:
-    """A key of openings of its own for each seed of a training, and whatever else tells matches apart."""
-    return int(np.random.SeedSequence(parts).generate_state(1)[0])
+    def train(self, run: Path, *, seed: int, settings: Settings) -> bool:
+        """Train from nothing, or go on where a stop or a kill has left it; what is finished is left as it is.
+
+        Args:
+            run: The run's directory.
+            seed: The training's.
+            settings: All settings that are not the game's defaults.
+
+        Returns:
+            Whether the budget is used up; False after a stop by a signal.
+
+        Raises:
+            ZerosumError: as `zerosum.run.training.train`.
+        """
+        rows = read_metrics(run / "metrics.csv")
+        if rows and rows[-1].minutes >= self.minutes:
+            return True
+        stopped = train(self.game, run, minutes=self.minutes, seed=seed, settings=settings, report=lambda _line: None)
+        return stopped is None
+
+    def meet(self, first: Path, second: Path, *key: int) -> MatchCounts:
+        """A match of two networks with the same search, that of the second's run.
+
+        Args:
+            first: A run, or a checkpoint's JSON.
+            second: The same; the two may have other planes.
+            key: A seed of the trainings, and whatever else tells matches apart: those of equal keys have the same
+                openings. Each opening of random plies is played from both sides.
+
+        Raises:
+            DataError: a checkpoint is missing or damaged.
+        """
+        # One precision for all: the fastest one is measured, and may differ between two runs.
+        one, other = (
+            load_player(path, num_simulations=self.simulations, precision="auto", batch_size=BATCH)
+            for path in (first, second)
+        )
+        search = replace(other.config, proof_nodes=0, syzygy_path="", table_files="")
+        contestants = (
+            SearchContestant(name, player.evaluator, search, planes_of=player.game)
+            for name, player in (("first", one), ("second", other))
+        )
+        openings = int(np.random.SeedSequence((self.seed, *key)).generate_state(1)[0])
+        return play_match(
+            other.game, *contestants, num_games=self.games, opening_plies=OPENING_PLIES, seed=openings
+        ).counts
 
 
 @dataclass(frozen=True)
