@@ -23,7 +23,7 @@ from unittest.mock import patch
 import numpy as np
 
 from zerosum.games import make
-from zerosum.run.config import new_config
+from zerosum.run.config import configured_game, new_config
 from zerosum.run.metrics import Metrics, MetricsRow
 from zerosum.run.run_plan import RunPlan
 from zerosum.run.selfplay_training import SelfplayTraining
@@ -83,7 +83,7 @@ def soak(
         patch("zerosum.run.budget.REPORT_SECONDS", REPORT_SECONDS),
         patch("zerosum.replay.window._BLOCK_POSITIONS", BLOCK_POSITIONS),
     ):
-        SelfplayTraining(RunPlan.of(run, game, config), report, stop).run()
+        SelfplayTraining(RunPlan(run, configured_game(game, config), config), report, stop).run()
     return samples
 
 

@@ -25,9 +25,10 @@ from zerosum.cli.progress import Countdown, Progress
 from zerosum.network.checkpoint import list_checkpoints
 from zerosum.play.contestant import RANDOM
 from zerosum.run.config import dump_config, new_config
+from zerosum.run.info import larger_budget
 from zerosum.run.metrics import MetricsRow
 from zerosum.run.presets import preset_names
-from zerosum.run.report import larger_budget, transcript
+from zerosum.run.report import transcript
 
 # Work
 

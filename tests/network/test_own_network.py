@@ -12,9 +12,11 @@ import zerosum
 from commands_for_tests import Command
 from runs_for_tests import SETTINGS
 from zerosum.base.errors import SettingsError
+from zerosum.games import make
 from zerosum.network import NetworkConfig, load_checkpoint
 from zerosum.network.config import parse_shapes, shapes_text
 from zerosum.network.evaluators import make_evaluator
+from zerosum.run.config import new_config
 from zerosum.run.training import train
 
 SOURCE = """\
@@ -74,6 +76,14 @@ def test_it_learns_and_goes_on(learned: Path, tmp_path: Path) -> None:
     after = load_checkpoint(run)
     assert after.info.step == 5 and after.weights.keys() == before.weights.keys()
     assert any((after.weights[name] != before.weights[name]).any() for name in after.weights)
+
+
+def test_it_sees_the_planes_that_a_run_adds(file: Path) -> None:
+    """In Go a new run adds planes to those of the game's name."""
+    asked = [f"network.module={file}:Tiny(units=8)", "network.ownership_head=false"]
+    config = new_config(make("go(size=5)"), "go(size=5)", overrides=asked)
+    num_inputs = parse_shapes(config.network.module_weights)["module.body.1.weight"][1]
+    assert num_inputs == 25 * len(make(config.game).spec.planes) > 25 * len(make("go(size=5)").spec.planes)
 
 
 def test_it_plays_everywhere(learned: Path, zero: Command) -> None:

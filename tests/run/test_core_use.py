@@ -18,8 +18,8 @@ from zerosum.report.findings import findings
 from zerosum.report.run_data import read_run
 from zerosum.run import measures
 from zerosum.run.core_use import CoreClock, CoreUse, busy_and_stolen_s, mean_use
+from zerosum.run.info import describe
 from zerosum.run.metrics import MetricsRow, read_metrics
-from zerosum.run.report import describe
 from zerosum.run.run_plan import RunPlan
 from zerosum.run.saved_state import SavedState
 from zerosum.run.training import train

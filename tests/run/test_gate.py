@@ -18,7 +18,7 @@ from zerosum.replay.game_store import GameStore
 from zerosum.run import gate as gate_module
 from zerosum.run.config import load_config
 from zerosum.run.gate import Gate, GateMatch
-from zerosum.run.report import describe
+from zerosum.run.info import describe
 from zerosum.run.run_plan import RunPlan
 from zerosum.run.training import train
 

@@ -15,7 +15,7 @@ from zerosum.base.errors import GameError, RunError, SettingsError
 from zerosum.games.names import GameName
 from zerosum.games.source_files import differing, kept_name, rules_files, source_of
 from zerosum.play.choice import open_player
-from zerosum.run.report import describe
+from zerosum.run.info import describe
 
 NESTED = {"network": {"num_blocks": 1, "num_filters": 8}, "learner.batch_size": 8, "search.num_simulations": 4}
 TINY = {

@@ -37,7 +37,7 @@ from zerosum.replay.shards import (
 )
 from zerosum.report.page import write_page
 from zerosum.report.run_data import read_run
-from zerosum.run.report import describe
+from zerosum.run.info import describe
 from zerosum.run.run_directory import hold
 from zerosum.run.storage.mirror import StoreNote
 from zerosum.web import runs as web_runs

@@ -23,7 +23,8 @@ from zerosum.replay.records import PlyFlag
 from zerosum.report.page import write_page
 from zerosum.run.config import load_config
 from zerosum.run.dry_run import dry_run
-from zerosum.run.report import describe, evaluate
+from zerosum.run.info import describe
+from zerosum.run.report import evaluate
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from zerosum.bench.figure import ROUNDS, Figure
 from zerosum.bench.selfplay_slices import Playing
 from zerosum.bench.simulated import SimulatedEvaluator, simulated_device
-from zerosum.games import Rules
+from zerosum.games import Rules, measure_game
 from zerosum.run.config import changed, configured_game, new_config
 from zerosum.run.defaults import default_cache
 from zerosum.run.workers import num_selfplay_workers
@@ -31,7 +31,10 @@ def bench_simulated_selfplay(
         SettingsError: there is no such device.
     """
     device = simulated_device(evaluator)
-    as_on_gpu = [f"search.cache_positions={default_cache(game, on_gpu=True)}", "training.workers=threads"]
+    as_on_gpu = [
+        f"search.cache_positions={default_cache(measure_game(game).plies, on_gpu=True)}",
+        "training.workers=threads",
+    ]
     config = new_config(game, name, overrides=[*as_on_gpu, *overrides])
     game = configured_game(game, config)
     games = config.selfplay.games_per_worker or GAMES

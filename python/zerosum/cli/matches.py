@@ -14,6 +14,7 @@ from zerosum.cli.words import (
     WHO_HELP,
     GameArgument,
     Json,
+    RatedSettings,
     refuse,
     require_game_name,
     require_pairs_option,
@@ -338,12 +339,7 @@ def ladder(
             help="The player to rate, as in `match`; without one the opponents are rated.", show_default=False
         ),
     ] = "",
-    has: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--player", metavar="NAME=VALUE", help="A setting of the player, as in `match --each`.", show_default=False
-        ),
-    ] = None,
+    has: RatedSettings = None,
     games: Annotated[
         int,
         typer.Option(help="Budget, including games for this player in --results; 0 shows the known ratings."),

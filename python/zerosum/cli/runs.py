@@ -15,6 +15,7 @@ from zerosum.cli.words import (
     GameArgument,
     Json,
     PlayerGame,
+    RatedSettings,
     RunArgument,
     Simulations,
     require_pairs_option,
@@ -81,12 +82,7 @@ def exam(
     player: Annotated[
         str, typer.Argument(help="The player, as in `match`. By default the game's network.", show_default=False)
     ] = "",
-    has: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--player", metavar="NAME=VALUE", help="A setting of the player, as in `match --each`.", show_default=False
-        ),
-    ] = None,
+    has: RatedSettings = None,
     part: Annotated[
         list[str] | None,
         typer.Option(help="Only this part, such as `mate in 2`; may be repeated.", show_default=False),
@@ -220,7 +216,8 @@ def info(
     """Describe a run, its progress and the strength of its checkpoints; or list the runs."""
     from zerosum.play.bundled import require_network
     from zerosum.play.runs import runs_directory
-    from zerosum.run.report import describe, has_only_records, list_runs, silent
+    from zerosum.run.info import describe, has_only_records, list_runs
+    from zerosum.run.report import silent
 
     if not run:
         list_runs(runs_directory(), write=silent if json else print, write_json=print if json else silent)

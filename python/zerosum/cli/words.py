@@ -47,6 +47,12 @@ Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", help="A setting as `section.name=value`; may be repeated.", show_default=False),
 ]
+RatedSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--player", metavar="NAME=VALUE", help="A setting of the player, as in `match --each`.", show_default=False
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print only the figures, one JSON object per line.")]
 
 

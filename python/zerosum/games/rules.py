@@ -357,6 +357,15 @@ def drawn_start(game: Rules, *, seed: int, number: int) -> str:
     return "" if text == game.position_text(game.initial_state()) else text
 
 
+def has_owners(game: Rules) -> bool:
+    """Whether the squares of a finished game have owners, as the points of Go.
+
+    >>> has_owners(make("go9")), has_owners(make("chess"))
+    (True, False)
+    """
+    return game.ownership(game.initial_state(), 0, 0) is not None
+
+
 @dataclass(frozen=True)
 class GameSize:
     """Measurements of a game in random games: the base of default settings."""

@@ -152,21 +152,16 @@ class NetworkConfig:
         return tuple(head for head in self.heads if head.is_for_search)
 
 
-def module_path(config: NetworkConfig) -> Path:
-    """The file of `NetworkConfig.module`. Raises SettingsError if it is not written as path.py:Class."""
-    return Path(os.path.realpath(_module_parts(config)[0]))
+def own_module(config: NetworkConfig) -> tuple[Path, str]:
+    """The file of `NetworkConfig.module`, and the class with its options.
 
-
-def module_class(config: NetworkConfig) -> str:
-    """The class of `NetworkConfig.module`, with its options. Raises SettingsError as `module_path`."""
-    return _module_parts(config)[1]
-
-
-def _module_parts(config: NetworkConfig) -> tuple[str, str]:
+    Raises:
+        SettingsError: it is not written as path.py:Class.
+    """
     own = class_in_file(config.module)
     if own is None or not own[1]:
         raise SettingsError(f"network.module is {shown(config.module)}, expected a torch module as path.py:Class.")
-    return own
+    return Path(os.path.realpath(own[0])), own[1]
 
 
 def shapes_text(shapes: Mapping[str, tuple[int, ...]]) -> str:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from zerosum.base.errors import GameError, SettingsError, command_text
-from zerosum.games.permission import is_allowed
+from zerosum.games.permission import allow_program, is_allowed
 from zerosum.games.python_game import made
-from zerosum.network.config import NetworkConfig, NetworkShape, module_class, module_path, shapes_text
+from zerosum.network.config import NetworkConfig, NetworkShape, own_module, shapes_text
 from zerosum.network.muzero_module import MuZeroModule
 from zerosum.network.residual_tower import NetworkOutput, ResidualTower
 from zerosum.network.updatable_module import UpdatableModule
@@ -97,13 +97,17 @@ def own_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) -> dic
         return OwnNetwork(config, shape, None).weights()
 
 
-def with_shapes(config: NetworkConfig, shape: NetworkShape) -> NetworkConfig:
-    """The settings of a new run with its module's weights, by their names and shapes, and its absolute path.
+def as_named(config: NetworkConfig, shape: NetworkShape) -> NetworkConfig:
+    """The settings of a new run whose module the user has named: its absolute path, and the weights' names and shapes.
+
+    The program may run from now on.
 
     Raises:
         SettingsError: as `OwnNetwork`, or the module does not answer with the logits of all heads.
     """
-    config = dataclasses.replace(config, module=f"{module_path(config)}:{module_class(config)}")
+    file, name = own_module(config)
+    allow_program(file)
+    config = dataclasses.replace(config, module=f"{file}:{name}")
     network = OwnNetwork(config, shape, None)
     network.eval()
     with torch.inference_mode():
@@ -114,7 +118,7 @@ def with_shapes(config: NetworkConfig, shape: NetworkShape) -> NetworkConfig:
 
 
 def _module(config: NetworkConfig, shape: NetworkShape) -> nn.Module:
-    file = module_path(config)
+    file, name = own_module(config)
     if not is_allowed(file):
         raise SettingsError(
             f"the network is {config.module}, a program that you have not allowed to run on this machine. Run only"
@@ -126,7 +130,7 @@ def _module(config: NetworkConfig, shape: NetworkShape) -> nn.Module:
         "num_logits": {head.name: shape.num_logits(head) for head in config.heads},
     }
     try:
-        module = made(file, module_class(config), **arguments)
+        module = made(file, name, **arguments)
     except GameError as error:
         raise SettingsError(f"network.module {config.module}: {error}") from error
     if not isinstance(module, nn.Module):

@@ -28,20 +28,19 @@ from zerosum.base.version import __version__
 from zerosum.cluster import ClusterConfig
 from zerosum.games import Rules, make, measure_game
 from zerosum.games.names import GameName
-from zerosum.games.permission import allow_program
+from zerosum.games.rules import has_owners
 from zerosum.learner import LearnerConfig
-from zerosum.network import NetworkConfig, NetworkShape
-from zerosum.network.config import module_path
+from zerosum.network import CheckpointInfo, NetworkConfig, NetworkShape
 from zerosum.network.updatable import opponent_view
 from zerosum.replay import ReplayConfig
-from zerosum.run.defaults import default_settings, has_owners
+from zerosum.run.defaults import default_settings
 from zerosum.run.initial_network import load_initial_network, require_initial_network, setting_text, settings_of
 from zerosum.run.planes import with_planes
 from zerosum.run.presets import load_preset, merge, preset_names
 from zerosum.run.training_config import StrengthConfig, TrainingConfig
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig
-from zerosum.selfplay.piece_terms import PieceTerms
+from zerosum.selfplay.piece_terms import require_piece_planes
 
 DEFAULT_MINUTES = 30.0
 
@@ -138,14 +137,28 @@ def new_config(
     """
     asked = asked_settings(minutes=minutes, seed=seed, overrides=overrides, settings=settings)
     name = (GameName.parse(name) if isinstance(name, str) else name).absolute()
+    return new_run(game, name, preset=preset, asked=asked, machine=machine)[1]
+
+
+def new_run(
+    game: Rules,
+    name: GameName,
+    *,
+    preset: str,
+    asked: Mapping[str, Mapping[str, Any]],
+    machine: tuple[int, int] | None = None,
+) -> tuple[Rules, RunConfig]:
+    """The rules of a new run, with the planes that it adds to those of `game`, and its settings.
+
+    `asked` are the settings asked for, by section; the other arguments and the errors are those of `new_config`.
+    """
     try:
-        return _new_config(game, name, preset=preset, asked=asked, machine=machine)
+        return _new_run(game, name, preset=preset, asked=asked, machine=machine)
     except SettingsError as error:
         if preset not in preset_names():
             raise
-        _new_config(
-            game, name, preset="", asked=asked, machine=machine
-        )  # raises for a fault of the settings that are asked for
+        # Raises for a fault of the settings that are asked for.
+        _new_run(game, name, preset="", asked=asked, machine=machine)
         own = game.spec.name if game.spec.name in preset_names() else ""
         remedy = f", or take --preset {own}" if own else ""
         raise SettingsError(
@@ -154,64 +167,73 @@ def new_config(
         ) from None
 
 
-def _new_config(
-    game: Rules, name: GameName, *, preset: str, asked: dict[str, dict[str, Any]], machine: tuple[int, int] | None
-) -> RunConfig:
-    """The settings of a new run; `asked` are those asked for, by section."""
-    layers = [load_preset(preset, game=game.spec.name) if preset else {}, asked]
-    training = {name: value for layer in layers for name, value in layer.get("training", {}).items()}
+def _new_run(
+    game: Rules,
+    name: GameName,
+    *,
+    preset: str,
+    asked: Mapping[str, Mapping[str, Any]],
+    machine: tuple[int, int] | None,
+) -> tuple[Rules, RunConfig]:
+    initial, values = _layered(game, preset=preset, asked=asked, machine=machine)
+    config = _from_values(name, preset, values)
+    if config.training.planes:
+        game = with_planes(game, config.training.planes)
+        name = GameName.of_core(game.spec)
+    network = config.network
+    if network.kind == "updatable":
+        network = dataclasses.replace(network, opponent_view=opponent_view(game))
+    if network.module and "module" in asked.get("network", {}):
+        from zerosum.network.own_network import as_named
+
+        network = as_named(network, NetworkShape.of(game.spec))
+    config = dataclasses.replace(config, game=name, network=network)
+    if initial:
+        require_initial_network(initial, network, game)
+    require_fit(config, game)
+    return game, config
+
+
+def _layered(
+    game: Rules, *, preset: str, asked: Mapping[str, Mapping[str, Any]], machine: tuple[int, int] | None
+) -> tuple[CheckpointInfo | None, dict[str, dict[str, Any]]]:
+    """The initial network, and the values of a new run's settings: defaults, preset, those of the network, asked."""
+    own = load_preset(preset, game=game.spec.name) if preset else {}
+    training = {**own.get("training", {}), **asked.get("training", {})}
+    filters = {**own.get("network", {}), **asked.get("network", {})}.get("num_filters")
     cores, gpus = machine or (num_cores(), None)
-    filters = [layer["network"]["num_filters"] for layer in layers if "num_filters" in layer.get("network", {})]
     values = default_settings(
         game,
         minutes=training.get("minutes") or DEFAULT_MINUTES,
         num_cores=1 if training.get("clock") == "cpu" else cores,
         num_gpus=gpus,
-        num_filters=filters[-1] if filters else None,
+        num_filters=filters,
     )
     initial = load_initial_network(training["initial_network"]).info if training.get("initial_network") else None
-    if initial:
-        layers.insert(1, settings_of(initial))
+    layers = [own, settings_of(initial)] if initial else [own]
     if training.get("source", "selfplay") != "selfplay":
-        for layer in (values, *layers[1:-1]):  # records are of the game as it was named when they were made
+        for layer in (values, *layers[1:]):  # records are of the game as it was named when they were made
             layer["training"].pop("planes", None)
     for layer in layers:
         merge(values, layer)
-    config = _from_values(name, preset, values)
-    if config.network.module and "module" in asked.get("network", {}):
-        config = dataclasses.replace(config, network=_own_network(config.network, game))
-    config = dataclasses.replace(config, game=with_planes(game, name, config.training.planes))
-    if config.network.kind == "updatable":
-        view = opponent_view(configured_game(game, config))
-        config = dataclasses.replace(config, network=dataclasses.replace(config.network, opponent_view=view))
-    if initial:
-        require_initial_network(initial, config.network, make(config.game))
+    merge(values, asked)
+    return initial, values
+
+
+def require_fit(config: RunConfig, game: Rules) -> None:
+    """Refuse settings that the game of a run, with its planes, cannot have. Raises SettingsError."""
     if config.network.ownership_head and not has_owners(game):
         raise SettingsError(
             f"network.ownership_head is true, but squares of {game.spec.full_name} have no owners, unlike those of Go:"
             " leave it false."
         )
-    require_pieces(config, game)
+    if config.plays_alpha_beta:
+        require_piece_planes(game)
     if config.network.kind == "muzero" and not measure_game(game).takes_turns:
         raise SettingsError(
             f"network.kind is 'muzero', but in {game.spec.full_name} a side may move twice in a row, and the search by"
             " learned rules supposes that sides move in turn: learn it with network.kind 'residual'."
         )
-    return config
-
-
-def _own_network(network: NetworkConfig, game: Rules) -> NetworkConfig:
-    """The settings of a network of one's own, which the user has named: its program may run from now on."""
-    from zerosum.network.own_network import with_shapes
-
-    allow_program(module_path(network))
-    return with_shapes(network, NetworkShape.of(game.spec))
-
-
-def require_pieces(config: RunConfig, game: Rules) -> None:
-    """Refuse an alpha-beta search in a game without planes of pieces. Raises SettingsError."""
-    if config.plays_alpha_beta:
-        PieceTerms(configured_game(game, config))
 
 
 def configured_game(game: Rules, config: RunConfig) -> Rules:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from zerosum.games import Rules, measure_game
-from zerosum.games.rules import names_planes
+from zerosum.games.rules import has_owners, names_planes
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.evaluators.device import num_devices, uses_gpu
 from zerosum.network.weights import num_operations
@@ -58,7 +56,7 @@ def default_settings(
     - Openings: four games in five begin with random moves, at most 1.4 times the mean length of a random game. Long
       games begin in the initial position, except in Go, where three in ten begin with a few random moves: hundreds
       would lead to positions that no player reaches.
-    - Planes: in Go they show chains with few liberties.
+    - Planes: in Go they show chains with few liberties, unless the game is named with planes of its own.
     - Ownership: a game whose squares have owners, Go, is learned with an ownership head.
     - On a GPU the network is larger, as are batches; a very large budget has more simulations, too (`gpu_defaults.py`).
       Long games have no cache of evaluations (`default_cache`).
@@ -72,23 +70,26 @@ def default_settings(
     """
     if num_gpus is None:
         num_gpus = num_devices() if uses_gpu() else 0
-    size = measure_game(game)
-    height, width = game.spec.board_shape
+    # All that is asked of the rules.
+    spec, size, noise_alpha = game.spec, measure_game(game), natural_noise_alpha(game)
+    owners, has_own_planes = has_owners(game), names_planes(game)
+    adds_liberties = not has_own_planes and any(option.name == "liberties" for option in spec.known_options)
+    shape, (height, width) = NetworkShape.of(spec), spec.board_shape
     is_small = height * width <= 16
     num_simulations = int(min(max(14 * size.legal_actions, 32), MOST_SIMULATIONS))
     fast_simulations = max(num_simulations // 5, 8)
-    opens, owners = size.plies <= LONGEST_OPENED_GAME, has_owners(game)
+    opens = size.plies <= LONGEST_OPENED_GAME
     drawn_plies = OWNERS_TEMPERATURE_PLIES_PER_LINE * height if owners else size.plies / 2
     network = {
         "num_blocks": 2 if is_small else 2 + max(height, width) // 3,
-        "policy_head": "planes" if game.spec.has_action_planes and not is_small else "dense",
+        "policy_head": "planes" if spec.has_action_planes and not is_small else "dense",
         "ownership_head": owners,
     }
     per_position = num_simulations + fast_simulations * (1 / SelfplayConfig().full_search_share - 1)
     chosen_filters, on_gpu = min(FILTERS), dict[str, dict[str, Any]]()
     if num_gpus and not is_small:
         on_gpu = gpu_settings(
-            game,
+            shape,
             network,
             simulations=num_simulations,
             simulations_per_position=per_position,
@@ -99,13 +100,13 @@ def default_settings(
         if num_filters is not None:
             on_gpu["learner"] = learner_settings(num_filters)
     elif not is_small:
-        chosen_filters = _num_filters(game, network, simulations=per_position, cpu_minutes=minutes * num_cores)
+        chosen_filters = _num_filters(shape, network, simulations=per_position, cpu_minutes=minutes * num_cores)
     settings: dict[str, dict[str, Any]] = {
-        "training": {"minutes": minutes, "planes": default_planes(game)},
+        "training": {"minutes": minutes, "planes": "liberties=3" if adds_liberties else ""},
         "search": {
             "num_simulations": num_simulations,
-            "root_noise_alpha": natural_noise_alpha(game),
-            "cache_positions": default_cache(game, on_gpu=num_gpus > 0),
+            "root_noise_alpha": noise_alpha,
+            "cache_positions": default_cache(size.plies, on_gpu=num_gpus > 0),
             **(OWNERS_SEARCH if owners else {}),
         },
         "selfplay": {
@@ -122,30 +123,17 @@ def default_settings(
     return settings
 
 
-def default_planes(game: Rules) -> str:
-    """The options of planes that a new run adds to a game named without any: liberties, where the game has them."""
-    has_liberties = any(option.name == "liberties" for option in game.spec.known_options)
-    return "liberties=3" if has_liberties and not names_planes(game) else ""
-
-
-def default_cache(game: Rules, *, on_gpu: bool) -> int:
-    """Positions in the cache of a self-play worker; none for a long game on a GPU.
+def default_cache(plies: float, *, on_gpu: bool) -> int:
+    """Positions in the cache of a self-play worker; none for a game of so many plies, a long one, on a GPU.
 
     There a worker has so many games that a cache forgets within some plies, while an evaluation costs the CPU hardly
     more than to keep it.
     """
-    return 0 if on_gpu and measure_game(game).plies > LONGEST_OPENED_GAME else CACHED_POSITIONS
+    return 0 if on_gpu and plies > LONGEST_OPENED_GAME else CACHED_POSITIONS
 
 
-def has_owners(game: Rules) -> bool:
-    """Whether the squares of a finished game have owners, as in Go."""
-    leaves, no_moves = game.encode([game.initial_state()]), np.zeros(2, np.int64)
-    return leaves.owners_after(np.empty(0, np.uint16), no_moves) is not None
-
-
-def _num_filters(game: Rules, network: dict[str, Any], *, simulations: float, cpu_minutes: float) -> int:
+def _num_filters(shape: NetworkShape, network: dict[str, Any], *, simulations: float, cpu_minutes: float) -> int:
     """The largest number of filters with which the budget still records `LEAST_POSITIONS` positions."""
-    shape = NetworkShape.of(game.spec)
     most_operations = 60 * cpu_minutes * OPERATIONS_PER_CPU_SECOND / (LEAST_POSITIONS * simulations)
     fitting = [
         filters

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from zerosum.games import Rules
 from zerosum.learner import LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.weights import LEARNING_OPERATIONS, num_operations, num_parameters
@@ -46,7 +45,7 @@ def evaluations_per_second(operations: float, *, num_cores: int, num_gpus: int) 
 
 
 def gpu_settings(
-    game: Rules,
+    shape: NetworkShape,
     network: dict[str, Any],
     *,
     simulations: int,
@@ -61,7 +60,7 @@ def gpu_settings(
     - Simulations: those of a run on a CPU; twice or four times as many if the largest network has positions enough.
 
     Args:
-        game: The game.
+        shape: The network's input and output.
         network: The other settings of the network.
         simulations: Of a full search.
         simulations_per_position: Evaluations of self-play for each recorded position, at most.
@@ -69,10 +68,9 @@ def gpu_settings(
         num_cores: CPU cores.
         num_gpus: GPUs.
     """
-    shape, (height, width) = NetworkShape.of(game.spec), game.spec.board_shape
-    most = FILTERS_ON_SMALL_BOARDS if height * width <= SMALL_BOARD else max(BLOCKS_BY_FILTERS)
+    most = FILTERS_ON_SMALL_BOARDS if shape.height * shape.width <= SMALL_BOARD else max(BLOCKS_BY_FILTERS)
     sizes = [
-        {**network, "num_blocks": FEWEST_BLOCKS + max(height, width) // 3 + more, "num_filters": filters}
+        {**network, "num_blocks": FEWEST_BLOCKS + max(shape.height, shape.width) // 3 + more, "num_filters": filters}
         for filters, more in BLOCKS_BY_FILTERS.items()
         if filters <= most
     ]

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules
-from zerosum.games.names import GameName
 from zerosum.games.rules import PLANE_OPTIONS, given_options, with_options
 
 
-def with_planes(game: Rules, name: GameName, planes: str) -> GameName:
-    """A game's name with these options of its planes, "NAME=VALUE, …".
+def with_planes(game: Rules, planes: str) -> Rules:
+    """The rules with these options of their planes, "NAME=VALUE, …"; "" for the planes that they have.
 
     Raises:
         SettingsError: the game has no such option, or is named with another value of it.
     """
     if not planes:
-        return name
+        return game
     values = dict(option.strip().partition("=")[::2] for option in planes.split(","))
     known = [option.name for option in game.spec.known_options if option.name in PLANE_OPTIONS]
     if unknown := [option for option in values if option not in known]:
@@ -28,4 +27,4 @@ def with_planes(game: Rules, name: GameName, planes: str) -> GameName:
             f"{game.spec.full_name} and training.planes={planes!r} disagree about {differing[0]}: leave one of the two"
             " out."
         )
-    return GameName.of_core(with_options(game, **values).spec)
+    return with_options(game, **values)

@@ -33,7 +33,7 @@ from zerosum.network.evaluators.backends import backend_of
 from zerosum.network.evaluators.device import torch_device
 from zerosum.network.growing import growth_obstacle
 from zerosum.replay.shards import read_manifest
-from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config, require_pieces
+from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_run, require_fit
 from zerosum.run.run_plan import RunPlan
 
 STOP = "stop"
@@ -135,14 +135,14 @@ def plan(
     """
     require_own_files(directory)
     if (directory / "config.toml").exists():
-        config = _changed_config(directory, game, name, preset=preset, asked=asked)
+        game, config = _changed_run(directory, game, name, preset=preset, asked=asked)
     else:
         _require_no_strangers(directory)
-        config = new_config(game, name, preset=preset, settings=asked)
+        game, config = new_run(game, name, preset=preset, asked=asked)
     if config.training.device != "auto":
         torch_device(config.training.device)
     backend_of(config.training.evaluator)
-    return RunPlan.of(directory, game, config)
+    return RunPlan(directory, game, config)
 
 
 def write_config(directory: Path, config: RunConfig) -> None:
@@ -162,22 +162,22 @@ def _require_no_strangers(directory: Path) -> None:
         raise RunError(f"{directory} exists and is not a run: name another directory with --run.")
 
 
-def _changed_config(
+def _changed_run(
     directory: Path, game: Rules, name: GameName, *, preset: str, asked: Mapping[str, Mapping[str, Any]]
-) -> RunConfig:
-    """The settings of an existing run with the changes asked for."""
+) -> tuple[Rules, RunConfig]:
+    """The rules of an existing run, with its planes, and its settings with the changes asked for."""
     before = load_config(directory / "config.toml")
     # The run may come from anybody: a program that it names does not run here.
     if before.training.planes and not names_planes(game) and before.game.is_core:
         game = with_planes_of(game, make(before.game))
         name = GameName.of_core(game.spec)
     if before.game != name:
-        # A game's file may have moved with its project. `_require_fit` checks that it is the same game.
+        # A game's file may have moved with its project. `_require_network` checks that it is the same game.
         parts, theirs = (name.base, name.options), (before.game.base, before.game.options)
         if name.file is None or before.game.file is None or parts != theirs:
             raise RunError(f"{directory} is a run of {before.game}, not of {name}: name another directory with --run.")
     read_manifest(directory / "games")  # raises for a newer format
-    _require_fit(directory, game)
+    _require_network(directory, game)
     if preset not in ("", before.preset):
         began = f"with the preset {before.preset!r}" if before.preset else "without a preset"
         raise SettingsError(f"{directory} began {began}, which cannot be changed: start a new run for {preset!r}.")
@@ -199,9 +199,9 @@ def _changed_config(
             f" be counted by {after.training.clock!r} from now on; start a new run, which may begin with this network:"
             f" --set training.initial_network={directory}."
         )
-    require_pieces(after, game)
+    require_fit(after, game)
     _require_repeatable(directory, before, after)
-    return after
+    return game, after
 
 
 def _fixed_settings(config: RunConfig) -> tuple[object, ...]:
@@ -223,8 +223,8 @@ def _require_repeatable(directory: Path, before: RunConfig, after: RunConfig) ->
         )
 
 
-def _require_fit(directory: Path, game: Rules) -> None:
-    """Check the newest whole checkpoint of a run.
+def _require_network(directory: Path, game: Rules) -> None:
+    """Check that the newest whole checkpoint of a run fits the game.
 
     Raises:
         DataError: its format is newer, its encoding is not the game's, or it is a network for playing only.

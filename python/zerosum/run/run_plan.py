@@ -8,7 +8,7 @@ from pathlib import Path
 
 from zerosum.games import Rules
 from zerosum.network import NetworkShape
-from zerosum.run.config import RunConfig, configured_game
+from zerosum.run.config import RunConfig
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,6 @@ class RunPlan:
     game: Rules
     """The rules, with the planes that the run adds to them."""
     config: RunConfig
-
-    @staticmethod
-    def of(directory: Path, game: Rules, config: RunConfig) -> RunPlan:
-        """The plan of a run of a game, whatever planes `game` has."""
-        return RunPlan(directory, configured_game(game, config), config)
 
     @functools.cached_property
     def shape(self) -> NetworkShape:

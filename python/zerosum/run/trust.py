@@ -9,7 +9,7 @@ from pathlib import Path
 from zerosum.base.consent import allowed
 from zerosum.base.files import require_own_files
 from zerosum.games.permission import allow_program, is_allowed, program_of
-from zerosum.network.config import module_path
+from zerosum.network.config import own_module
 from zerosum.run.config import load_config
 from zerosum.run.given_game import game_to_load
 from zerosum.run.initial_network import allow_network, is_bundled_name
@@ -39,7 +39,7 @@ def named_by(run: Path) -> list[Named]:
         sentence = f"Its rules are the program {file}, which plays, trainings and engines run."
         found.append(Named(sentence, is_allowed(file), lambda: allow_program(file)))
     if config.network.module:
-        own = module_path(config.network)
+        own, _ = own_module(config.network)
         sentence = f"Its network is the program {own}, which plays, trainings and engines run."
         found.append(Named(sentence, is_allowed(own), lambda: allow_program(own)))
     network = config.training.initial_network

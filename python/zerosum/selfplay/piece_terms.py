@@ -37,6 +37,15 @@ class Samples:
         return Samples(np.concatenate([part.squares for part in parts]), np.concatenate([p.numbers for p in parts]))
 
 
+def require_piece_planes(game: Rules) -> None:
+    """Refuse a game without planes of pieces. Raises SettingsError."""
+    if all(plane.is_constant for plane in game.spec.planes):
+        raise SettingsError(
+            f"{game.spec.full_name} has no planes of pieces, so an alpha-beta search cannot learn what they are worth:"
+            " leave selfplay.alphabeta_depth 0."
+        )
+
+
 class PieceTerms:
     """The terms of a game's linear evaluation.
 
@@ -51,14 +60,9 @@ class PieceTerms:
         Raises:
             SettingsError: the game has no planes of pieces.
         """
-        planes = [(plane.name, plane.is_constant) for plane in game.spec.planes]
-        bits = [name for name, is_constant in planes if not is_constant]
-        numbers = [name for name, is_constant in planes if is_constant]
-        if not bits:
-            raise SettingsError(
-                f"{game.spec.full_name} has no planes of pieces, so an alpha-beta search cannot learn what they are"
-                " worth: leave selfplay.alphabeta_depth 0."
-            )
+        require_piece_planes(game)
+        bits = [plane.name for plane in game.spec.planes if not plane.is_constant]
+        numbers = [plane.name for plane in game.spec.planes if plane.is_constant]
         self.game, self.num_squares = game, int(np.prod(game.spec.board_shape))
         self.num_planes = (len(bits), len(numbers))
         kinds = pairs(bits)

@@ -145,8 +145,7 @@ class SelfplayProcesses:
 
         Raises:
             The first error: one of the game as if it had been played here, or `RunError` for a process that died. All
-            have
-            ended then. KeyboardInterrupt ends them, too.
+            have ended then. KeyboardInterrupt ends them, too.
         """
         failures: list[BaseException] = []
         is_over, is_stopping = threading.Event(), threading.Event()

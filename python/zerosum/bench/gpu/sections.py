@@ -16,7 +16,7 @@ from zerosum.bench.roofline import multiplying
 from zerosum.bench.selfplay_slices import Playing
 from zerosum.bench.simulated import PRESETS, SimulatedEvaluator
 from zerosum.bench.untrained import network_settings, untrained_checkpoint, untrained_evaluator
-from zerosum.games import Rules, make
+from zerosum.games import Rules, make, measure_game
 from zerosum.games.random_play import random_lines, state_of
 from zerosum.games.rules import Leaves
 from zerosum.learner import Learner, StepReport
@@ -75,7 +75,7 @@ class Trial:
         settings = [f"network.num_blocks={blocks}", f"network.num_filters={filters}"]
         settings += [f"training.device={'cpu' if self.is_simulated else self.device}"]
         game = make(name)
-        settings += [f"search.cache_positions={default_cache(game, on_gpu=True)}"]
+        settings += [f"search.cache_positions={default_cache(measure_game(game).plies, on_gpu=True)}"]
         config = new_config(game, name, overrides=[*settings, *overrides])
         return configured_game(game, config), config
 
