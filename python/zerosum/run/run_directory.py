@@ -33,7 +33,7 @@ from zerosum.network.evaluators.backends import backend_of
 from zerosum.network.evaluators.device import torch_device
 from zerosum.network.growing import growth_obstacle
 from zerosum.replay.shards import read_manifest
-from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config, require_pieces
+from zerosum.run.config import RunConfig, changed, dump_config, load_config, new_config, require_model, require_pieces
 from zerosum.run.run_plan import RunPlan
 
 STOP = "stop"
@@ -200,6 +200,7 @@ def _changed_config(
             f" --set training.initial_network={directory}."
         )
     require_pieces(after, game)
+    require_model(after, game)
     _require_repeatable(directory, before, after)
     return after
 
