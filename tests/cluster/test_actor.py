@@ -85,7 +85,8 @@ def test_an_actor_searches_by_learned_rules(tmp_path: Path) -> None:
     network = NetworkConfig(kind="muzero", num_blocks=1, dynamics_blocks=1, num_filters=8)
     search = SearchConfig(num_simulations=8, rules="learned", exact_bounds=False, proof_nodes=0, reuse_tree=False)
     with learner_in(tmp_path) as learner:
-        remote = Remote(learner, network=network, search=search)
+        in_full = SelfplayConfig(games_per_worker=4, full_search_share=1.0)
+        remote = Remote(learner, network=network, search=search, selfplay=in_full)
         while remote.report.counts.games < 4:
             remote.call()
         remote.call(pack_weights(with_opinions(checkpoint_of(10, seed=1, network=network), seed=1)))
