@@ -2,6 +2,7 @@
 
     python tools/kill_training.py --kills 50 --seed 0
     python tools/kill_training.py --kills 20 --seed 0 --deterministic
+    python tools/kill_training.py --kills 20 --seed 0 --deterministic --preset muzero
 
 It trains a tiny network with `zerosum train` in a separate process, which seals and saves much more often than usual.
 Each kill is aimed at a phase: the tool waits until that phase is under way, and then a random moment more. Moments by
@@ -54,7 +55,6 @@ GAME = "tictactoe"
 SETTINGS = (
     "network.num_blocks=1",
     "network.num_filters=8",
-    "search.cache_positions=20",
     "strength.budget_share=0.5",  # of the evaluations of a short run, which are few
     "search.num_simulations=8",
     "learner.batch_size=16",
@@ -65,6 +65,10 @@ SETTINGS = (
     "training.steps_per_phase=2",
     "strength.rollout_simulations=2",
 )
+SETTINGS_OF_PRESET = {
+    "": ("search.cache_positions=20",),
+    "muzero": ("network.dynamics_blocks=1", "learner.reanalysed_share=0.2"),
+}
 STEPS_A_CHECKPOINT = 20
 STEPS_A_KILL = 60
 """Of a deterministic run's budget."""
@@ -408,14 +412,21 @@ class Summary:
 
 
 def kill_many(
-    run: Path, *, kills: int, seed: int, deterministic: bool = False, after_s: float = 1.5, write: Write = print
+    run: Path,
+    *,
+    kills: int,
+    seed: int,
+    deterministic: bool = False,
+    preset: str = "",
+    after_s: float = 1.5,
+    write: Write = print,
 ) -> Summary:
     """Train in the directory `run`, which is not there yet, and kill it so many times, after up to `after_s` seconds.
 
     A deterministic run may end before. It is trained to its end and compared with a run without kills.
     """
     generator, game, folder = np.random.default_rng(seed), make(GAME), run.parent
-    words = training_words(run, seed=seed, kills=kills, deterministic=deterministic)
+    words = training_words(run, seed=seed, kills=kills, deterministic=deterministic, preset=preset)
     summary, before = Summary(), Found()
     while summary.num_kills < kills:
         aim = str(generator.choice(PHASES, p=AIMS / AIMS.sum()))
@@ -439,18 +450,19 @@ def kill_many(
         )
         before = after
     if deterministic:
-        summary.faults += _faults_of_repeating(run, folder / "undisturbed", seed=seed, kills=kills)
+        summary.faults += _faults_of_repeating(run, folder / "undisturbed", seed=seed, kills=kills, preset=preset)
     return summary
 
 
-def training_words(run: Path, *, seed: int, kills: int, deterministic: bool) -> list[str]:
+def training_words(run: Path, *, seed: int, kills: int, deterministic: bool, preset: str) -> list[str]:
     """The command."""
     steps = STEPS_A_KILL * kills if deterministic else 100_000
-    settings = [*SETTINGS, f"training.num_checkpoints={steps // STEPS_A_CHECKPOINT}"]
+    settings = [*SETTINGS, *SETTINGS_OF_PRESET[preset], f"training.num_checkpoints={steps // STEPS_A_CHECKPOINT}"]
     if not deterministic:
         settings.append("selfplay.num_workers=2")
     words = ["train", GAME, "--run", str(run), "--steps", str(steps), "--seed", str(seed)]
     words += ["--deterministic"] if deterministic else []
+    words += ["--preset", preset] if preset else []
     return words + [word for text in settings for word in ("--set", text)]
 
 
@@ -466,9 +478,9 @@ def faults_of_life(life: Life, before: Found) -> Iterator[str]:
             yield f"the learner went on from step {step}, and the last checkpoint is of step {before.steps[-1]}"
 
 
-def _faults_of_repeating(run: Path, other: Path, *, seed: int, kills: int) -> Iterator[str]:
+def _faults_of_repeating(run: Path, other: Path, *, seed: int, kills: int, preset: str) -> Iterator[str]:
     for directory in (run, other):
-        words = training_words(directory, seed=seed, kills=kills, deterministic=True)
+        words = training_words(directory, seed=seed, kills=kills, deterministic=True, preset=preset)
         status = subprocess.run([sys.executable, "-m", "zerosum", *words], capture_output=True, text=True, check=False)
         if status.returncode:
             yield f"the training of {directory} failed:\n{status.stdout}{status.stderr}"
@@ -520,6 +532,7 @@ def main() -> None:
     parser.add_argument(
         "--deterministic", action="store_true", help="kill a deterministic run, and compare its result bit for bit"
     )
+    parser.add_argument("--preset", choices=list(SETTINGS_OF_PRESET), default="", help="the run's preset, if any")
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="kill-training-"))
     summary = kill_many(folder / "run", **vars(arguments))

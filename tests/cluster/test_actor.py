@@ -17,6 +17,8 @@ from zerosum.cluster import actor as actor_module
 from zerosum.cluster.actor import Orders, Report, SelfplayActor, num_ids_wanted, unpack_reply
 from zerosum.cluster.blocks import opened
 from zerosum.cluster.ingest import Receipt
+from zerosum.network import NetworkConfig
+from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig
 from zerosum.selfplay.resignation import RESIGNATION
 from zerosum.selfplay.worker import num_trees
@@ -26,11 +28,15 @@ from zerosum.selfplay.worker_process import pack_weights
 class Remote:
     """The learner's side of an actor."""
 
-    def __init__(self, learner: Learner, name: str = "host/1", **changes: Any) -> None:
+    def __init__(
+        self, learner: Learner, name: str = "host/1", *, network: NetworkConfig = NETWORK, **changes: Any
+    ) -> None:
         self.learner, self.name, self.task = learner, name, task_of(name, **changes)
         self.actor, self.acknowledged = SelfplayActor(), 0
         learner.ingest.register(name)
-        self.report, _ = unpack_reply(self.actor.begin(self.task.to_json(), b"", pack_weights(checkpoint_of(0))))
+        self.report, _ = unpack_reply(
+            self.actor.begin(self.task.to_json(), b"", pack_weights(checkpoint_of(0, network=network)))
+        )
 
     def call(self, weights: bytes | None = None, *, is_lost: bool = False, **orders: Any) -> Report:
         """One call; the answer to a lost one does not arrive."""
@@ -72,6 +78,24 @@ def test_a_new_network_is_named_by_later_searches(tmp_path: Path) -> None:
         assert learner.taken[0].plies["checkpoint_step"].max() == 0
         assert error_of_recorded_values(learner.taken[-1:], GAME, newer) < BF16_TOLERANCE
         remote.call(is_over=True)
+
+
+def test_an_actor_searches_by_learned_rules(tmp_path: Path) -> None:
+    """Each simulation is an evaluation there, also while a new network arrives."""
+    network = NetworkConfig(kind="muzero", num_blocks=1, dynamics_blocks=1, num_filters=8)
+    search = SearchConfig(num_simulations=8, rules="learned", exact_bounds=False, proof_nodes=0, reuse_tree=False)
+    with learner_in(tmp_path) as learner:
+        in_full = SelfplayConfig(games_per_worker=4, full_search_share=1.0)
+        remote = Remote(learner, network=network, search=search, selfplay=in_full)
+        while remote.report.counts.games < 4:
+            remote.call()
+        remote.call(pack_weights(with_opinions(checkpoint_of(10, seed=1, network=network), seed=1)))
+        while not learner.taken or learner.taken[-1].plies["checkpoint_step"].min() < 10:
+            remote.call()
+        remote.call(is_over=True)
+        assert not learner.ingest.refused
+        assert {int(record.plies["num_simulations"].max()) for record in learner.taken} == {8}
+        assert remote.report.counts.evaluations >= remote.report.counts.simulations > 0
 
 
 def test_an_actor_waits_while_its_games_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,17 @@ def test_five_kills_lose_nothing(tmp_path: Path) -> None:
     assert set(summary.under_way) <= set(PHASES)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="POSIX only: Windows has no SIGKILL")
+def test_a_run_that_learns_the_rules_is_killed_and_repeats(tmp_path: Path) -> None:
+    """Its old positions are searched anew by the network of each phase, also after a kill."""
+    said: list[str] = []
+    summary = kill_many(
+        tmp_path / "run", kills=2, seed=1, deterministic=True, preset="muzero", after_s=0.3, write=said.append
+    )
+    assert summary.faults == [], said
+    assert summary.num_kills == 2
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("runs") / "run"

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from commands_for_tests import Command
 from games_for_tests import DoubleMove
+from web_for_tests import Page, with_page
 from zerosum.arena import play_match
-from zerosum.base.errors import SettingsError
+from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import adopt, make
-from zerosum.network import load_checkpoint
+from zerosum.network import Checkpoint, load_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, save_checkpoint
 from zerosum.network.evaluators.onnx_graph import export
 from zerosum.play.contestant import RANDOM
@@ -28,6 +31,9 @@ from zerosum.run.config import load_config, new_config
 from zerosum.run.played_games import newest_games
 from zerosum.run.report import evaluate
 from zerosum.run.training import train
+from zerosum.web.library import Library
+from zerosum.web.limits import Limits
+from zerosum.web.server import new_house
 
 SETTINGS = (
     "training.steps=6",
@@ -108,6 +114,8 @@ def test_it_is_not_exported(run: Path, tmp_path: Path) -> None:
         (["training.leaf_symmetries=true"], "training.leaf_symmetries is True: no symmetry turns"),
         (["training.source=records"], "training.source is 'records': it learns from its own games"),
         (["learner.unroll_steps=65"], "learner.unroll_steps is 65"),
+        (["learner.unroll_steps=10"], "a game of tictactoe has at most 9 plies: expected 1 to 9"),
+        (["selfplay.alphabeta_depth=2"], "selfplay.alphabeta_depth is 2: an alpha-beta search needs the rules"),
     ],
 )
 def test_what_such_a_run_cannot_have_is_refused(overrides: list[str], words: str) -> None:
@@ -163,3 +171,59 @@ def test_the_report_shows_what_each_checkpoint_knows(run: Path, tmp_path: Path) 
     found = knowledge(read_run(run), make("tictactoe"), newest_games(run))
     assert [one.step for one in found] == [0, 3, 6]
     assert knowledge_picture(read_run(run), []) is None
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("network.kind=residual", "a network of kind 'muzero' and learned rules need each other"),
+        ("search.rules=known", "a network of kind 'muzero' and learned rules need each other"),
+        ("network.num_filters=16", "network.num_filters was 8 and cannot become 16.*can only gain blocks"),
+        ("search.exact_bounds=true", "no result is proven without the rules"),
+        ("selfplay.alphabeta_depth=2", "an alpha-beta search needs the rules"),
+        ("learner.unroll_steps=10", "a game of tictactoe has at most 9 plies"),
+        ("training.backend=openvino", "training.backend is 'openvino': its hidden states lie where PyTorch runs"),
+        ("training.precision=int8", "training.precision is 'int8': it runs in 'f32'"),
+    ],
+)
+def test_what_such_a_run_cannot_become_is_refused(run: Path, override: str, words: str, tmp_path: Path) -> None:
+    """Before anything is written."""
+    again = shutil.copytree(run, tmp_path / "run")
+    before = (again / "config.toml").read_bytes()
+    with pytest.raises(SettingsError, match=words):
+        train("tictactoe", again, overrides=["training.steps=9", override], report=lambda _: None)
+    assert (again / "config.toml").read_bytes() == before
+
+
+def test_a_checkpoint_without_its_dynamics_is_refused(run: Path) -> None:
+    whole = load_checkpoint(run)
+    weights = {name: weight for name, weight in whole.weights.items() if not name.startswith("dynamics.")}
+    with pytest.raises(DataError, match=r"has no weights named dynamics\.blocks\.0\.first\.bias"):
+        Checkpoint(whole.info, weights)
+
+
+def test_commands_take_it_as_any_other(run: Path, tmp_path: Path, zero: Command) -> None:
+    words = ("ladder", "tictactoe", run, "--player", "nodes=4", "--opening-plies", "1", "--results", tmp_path / "x")
+    answer = zero(*words, "--games", "2")
+    assert answer.status == 0 and "2 games; random play is 0" in answer.out
+    answer = zero("info", run)
+    assert answer.status == 0 and "MuZero" in answer.out
+    refused = zero("export", run, tmp_path / "net.onnx")
+    assert refused.status and "a MuZero network is three networks" in refused.err
+    assert not (tmp_path / "net.onnx").exists()
+
+
+def test_it_plays_in_the_browser(run: Path) -> None:
+    opened = new_house(Library([run], (), Limits()))
+
+    async def work(page: Page) -> None:
+        table = await page.ask("play.open", game="tictactoe", side="1", vs="run@20")
+        assert "error" not in table, table
+        assert len((await page.event("table"))["history"]) == 1
+        hint = await page.ask("play.hint")
+        assert "error" not in hint, hint
+
+    try:
+        with_page(opened, work)
+    finally:
+        opened.searches.close()

@@ -229,11 +229,7 @@ def require_fit(config: RunConfig, game: Rules) -> None:
         )
     if config.plays_alpha_beta:
         require_piece_planes(game)
-    if config.network.kind == "muzero" and not measure_game(game).takes_turns:
-        raise SettingsError(
-            f"network.kind is 'muzero', but in {game.spec.full_name} a side may move twice in a row, and the search by"
-            " learned rules supposes that sides move in turn: learn it with network.kind 'residual'."
-        )
+    require_model(config, game)
 
 
 def configured_game(game: Rules, config: RunConfig) -> Rules:
@@ -406,6 +402,8 @@ def require_muzero(config: RunConfig) -> None:
         "selfplay.alphabeta_depth": (config.selfplay.alphabeta_depth > 0, "an alpha-beta search needs the rules"),
         "training.leaf_symmetries": (config.training.leaf_symmetries, "no symmetry turns a hidden state"),
         "training.source": (config.training.source == "records", "it learns from its own games so far"),
+        "training.backend": (config.training.backend == "openvino", "its hidden states lie where PyTorch runs"),
+        "training.precision": (config.training.precision not in ("auto", "fast", "f32"), "it runs in 'f32'"),
     }
     for name, (is_asked, reason) in refused.items():
         if is_muzero and is_asked:
@@ -414,6 +412,22 @@ def require_muzero(config: RunConfig) -> None:
                 f"network.kind is 'muzero', but {name} is {getattr(getattr(config, section), field)!r}: {reason}."
                 " --preset muzero has settings that fit."
             )
+
+
+def require_model(config: RunConfig, game: Rules) -> None:
+    """Refuse a game that MuZero cannot learn, and an unroll past the end of each game. Raises SettingsError."""
+    if config.network.kind != "muzero":
+        return
+    if not measure_game(game).takes_turns:
+        raise SettingsError(
+            f"network.kind is 'muzero', but in {game.spec.full_name} a side may move twice in a row, and the search by"
+            " learned rules supposes that sides move in turn: learn it with network.kind 'residual'."
+        )
+    if (steps := config.learner.unroll_steps) > (most := game.spec.max_plies):
+        raise SettingsError(
+            f"learner.unroll_steps is {steps}, but a game of {game.spec.full_name} has at most {most} plies: expected"
+            f" 1 to {most}."
+        )
 
 
 def _require_section(section: str) -> None:
