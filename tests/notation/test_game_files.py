@@ -64,6 +64,20 @@ def test_formats_and_encodings_are_found(content: bytes, name: str) -> None:
     assert record.players[0] == name
 
 
+@pytest.mark.parametrize("name", ["羽生善治", "佐藤大五郎", "渡邊明", "カサパロフ", "ゆめ", "AI将棋"])
+@pytest.mark.parametrize("declares", [False, True])
+def test_shogi_in_euc_jp(name: str, *, declares: bool) -> None:
+    csa = f"V2.2\nN+{name}\nN-B\nPI\n+\n+7776FU\n%TORYO\n"
+    kif = f"手合割：平手\n先手：{name}\n後手：B\n   1 ７六歩(77)\n   2 投了\n"
+    heads = ("'CSA encoding=EUC-JP\n", "#KIF version=2.0 encoding=EUC-JP\n") if declares else ("", "")
+    for text in (heads[0] + csa, heads[1] + kif):
+        (record,) = read_games(io.BytesIO(text.encode("euc_jp")))
+        assert record.players == (name, "B") and len(record.moves) == 1
+        assert any("it is read as EUC-JP" in warning for warning in record.warnings) != declares
+        (record,) = read_games(io.BytesIO(text.replace("EUC-JP", "Shift_JIS").encode("cp932")))
+        assert record.players == (name, "B") and not record.warnings
+
+
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -77,7 +91,10 @@ def test_formats_and_encodings_are_found(content: bytes, name: str) -> None:
             )
             for name in ("klingon", "unicode_escape", "hex", "idna", "utf-7", "utf-16")
         ),
-        (b"#KIF version=2.0 encoding=EUC-JP\n", "line 1: the encoding 'euc_jp' is neither UTF-8 nor Shift_JIS."),
+        (
+            b"#KIF version=2.0 encoding=EUC-KR\n",
+            "line 1: the encoding 'euc_kr' is none of UTF-8, Shift_JIS and EUC-JP.",
+        ),
     ],
 )
 def test_files_that_are_refused(content: bytes, sentence: str) -> None:

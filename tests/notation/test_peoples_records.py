@@ -127,6 +127,14 @@ def _komi(record: Record) -> str:
         ("AP[foxwq]KM[700]", "7"),
         ("AP[foxwq]KM[-650]", "-6.5"),
         ("AP[foxwq]KM[6.5]", "6.5"),
+        ("AP[Tygem]KM[65]", "6.5"),
+        ("AP[tygem:1.0]KM[75]", "7.5"),
+        ("AP[Tygem]KM[-55]", "-5.5"),
+        ("AP[Tygem]KM[6.5]", "6.5"),
+        ("AP[Tygem]KM[0]", "0"),
+        ("AP[Tygem]KM[8]", "8"),
+        ("AP[Tygem]KM[650]", "6.5"),
+        ("AP[CGoban:3]KM[65]", "65"),
         ("AP[GNU Go:3.8]GN[]KM[50]", "0.5"),
         ("AP[SGFC:2.0]KM[150]", "1.5"),
         ("KM[50]", "50"),
@@ -374,6 +382,11 @@ def test_signs_everywhere() -> None:
         ("1/2 - 1/2", 0.0),
         ("1-0F", 1.0),
         ("0-1+", -1.0),
+        ("1-O", 1.0),
+        ("O-1", -1.0),
+        ("o : 1", -1.0),
+        ("l-0", 1.0),
+        ("0-l", -1.0),
         ("[1-0]", 1.0),
         ("*0-1", -1.0),
         ("White resigns", None),
@@ -385,7 +398,14 @@ def test_ends_of_moves_in_other_spellings(end: str, result: float | None) -> Non
     assert len(record.moves) == 4 and record.result == result and record.warnings
 
 
+def test_castling_is_no_result() -> None:
+    moves = "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. O-O Nf6 5. d3 d6 6. Bg5 O-O"
+    assert (castled := pgn(f"{moves} 1-O").checked()).result == 1.0 and len(castled.moves) == 12
+    assert (without := pgn(moves).checked()).result is None and len(without.moves) == 12
+
+
 def test_the_tag_result_in_another_spelling() -> None:
+    assert pgn('[Result "O-1"]\n\n1. e4 e5 *').checked().result == -1.0
     record = pgn('[Result "½-½"]\n\n1. e4 e5 *').checked()
     assert record.result == 0.0 and "is '½-½'" in record.warnings[0]
 

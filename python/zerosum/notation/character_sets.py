@@ -80,6 +80,20 @@ def guess(content: bytes) -> str:
     return best if scores[best] > 0 else "latin-1"
 
 
+def japanese_set(content: bytes) -> str:
+    """The set of several bytes of a Japanese text that is not UTF-8: EUC-JP where it looks more like it than Shift-JIS.
+
+    >>> [japanese_set(name.encode(encoding)) for name in ("羽生", "森内俊之") for encoding in ("euc_jp", "cp932")]
+    ['euc_jp', 'cp932', 'euc_jp', 'cp932']
+    """
+    sample = _sample(content)
+    try:
+        sample.decode("euc_jp")
+    except UnicodeDecodeError:
+        return SHIFT_JIS
+    return "euc_jp" if _score(sample, "euc_jp") > _score(sample, SHIFT_JIS) else SHIFT_JIS
+
+
 def contradicts(content: bytes, declared: str) -> str:
     """The character set of a text that is certainly not in the declared one; "" if it may be.
 

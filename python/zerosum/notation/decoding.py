@@ -109,14 +109,19 @@ class Decoder:
         return text
 
     def _japanese_lines(self) -> Iterator[str]:
-        """Lines in the encoding named in the first line, else in UTF-8 or Shift-JIS, by the first line beyond ASCII."""
+        """Lines in the encoding named in the first line, else in UTF-8, Shift-JIS or EUC-JP.
+
+        The first line beyond ASCII decides whether they are in UTF-8, the head of the file between the others.
+        """
         declared = re.match(rb"(?:#KIF|'CSA)[^\r\n]*encoding=([\w-]+)", self.head)
-        encodings = ["utf-8"] if self.has_mark else ["utf-8", SHIFT_JIS]
+        whole_lines = self.head.rpartition(b"\n")[0] or self.head
+        encodings = ["utf-8"] if self.has_mark else ["utf-8", character_sets.japanese_set(whole_lines)]
         if declared and not self.has_mark:
             named = declared[1].decode("ascii").lower().replace("-", "_")
             known = {"utf_8": "utf-8", "utf8": "utf-8", "shift_jis": SHIFT_JIS, "sjis": SHIFT_JIS, "cp932": SHIFT_JIS}
+            known |= {"euc_jp": "euc_jp", "eucjp": "euc_jp", "x_euc_jp": "euc_jp"}
             if named not in known:
-                raise DataError(f"line 1: the encoding {named!r} is neither UTF-8 nor Shift_JIS.")
+                raise DataError(f"line 1: the encoding {named!r} is none of UTF-8, Shift_JIS and EUC-JP.")
             encodings = [known[named]]
 
         def decode(content: bytes) -> str:
@@ -127,6 +132,9 @@ class Decoder:
                 except UnicodeDecodeError:
                     continue
                 # Each encoding could read some lines of the other, but a file has only one.
+                if encoding == "euc_jp" and len(encodings) > 1:
+                    what = "the text is not UTF-8 and does not name its character set: it is read as EUC-JP"
+                    self.warnings.append((1, f"{what}; save the file as UTF-8"))
                 encodings = [encoding]
                 return text
             return self._decode_damaged(content, encodings)

@@ -130,8 +130,10 @@ def _begun_format(head: bytes) -> str | None:
     """The format that begins like this."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     japanese = ("手合割", "手数--", "開始日時", "先手：", "後手：", "棋戦：", "後手の持駒")
-    starts = [word.encode(encoding) for word in japanese for encoding in ("utf-8", SHIFT_JIS)]
-    starts += [mark.encode("utf-8") for mark in ki2.MARKS] + [mark.encode(SHIFT_JIS) for mark in "▲△▼▽"]
+    starts = [word.encode(encoding) for word in japanese for encoding in ("utf-8", SHIFT_JIS, "euc_jp")]
+    starts += [mark.encode("utf-8") for mark in ki2.MARKS] + [
+        mark.encode(encoding) for mark in "▲△▼▽" for encoding in (SHIFT_JIS, "euc_jp")
+    ]
     if text.startswith(own_files.MATCH_BEGINNING):
         return own_files.MATCH
     if re.match(rb"\(\s*;", text):

@@ -51,7 +51,7 @@ TAG = re.compile(r'\[\s*([A-Za-z0-9_+#=:-]+)\s+"([^"\\]*(?:\\.[^"\\]*)*)"\s*\]')
 LOOSE_TAG = re.compile(r'\[\s*([A-Za-z0-9_+#=:-]+)\s+"(.*?)"\s*\](?=\s*(?:\[|$))')
 """A tag whose value has quotation marks that are not escaped."""
 TOKEN = re.compile(
-    r"\{|;.*|(?<!\S)(?:1\s+[-:–—−]\s+0|0\s+[-:–—−]\s+1|(1/2|½)\s+[-:–—−]\s+\1)(?!\S)"
+    r"\{|;.*|(?<!\S)(?:[1lI]\s+[-:–—−]\s+[0Oo]|[0Oo]\s+[-:–—−]\s+[1lI]|(1/2|½)\s+[-:–—−]\s+\1)(?!\S)"
     r"|[^\s(){};$]*[a-h][18]\([QRBNqrbn]\)[^\s(){};$]*|\(|\)|\$\d+|[^\s(){};$]+|\$"
 )
 PROMOTION = re.compile(r"(.*[a-h][18])\(([QRBNqrbn])\)(.*)")
@@ -66,7 +66,7 @@ UNKNOWN_SIGNS = re.compile(r"(?<=.)(?![+#]+$).+$")
 """What stands behind a move, unless it is a check alone."""
 SIGN_AT_END = re.compile(r"[^A-Za-z0-9_\s;]+$")
 EN_PASSANT = re.compile(r"(.*?)e\.?p\.?([+#!?]*)")
-MOVE_WITH_RESULT = re.compile(r"([a-hKQRBNO].*?[\dQRBNO+#!?])(1[-:–—−]0|0[-:–—−]1|1/2[-:–—−]1/2|½[-:–—−]½|\*)")
+MOVE_WITH_RESULT = re.compile(r"([a-hKQRBNO].*?[\dQRBNO+#!?])(1[-:–—−][0Oo]|0[-:–—−]1|1/2[-:–—−]1/2|½[-:–—−]½|\*)")
 NUMBER = re.compile(r"\d+[.…]+|\d+$|[.…]+")
 COMMAND = re.compile(r"\[%(clk|emt|eval)\s+([^\]]*)\]")
 CLOCK = re.compile(r"(\d{1,6}):(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)", re.ASCII)
@@ -268,7 +268,7 @@ class _GameReader:
 
     def read_result(self, token: str, number: int) -> str:
         """The result that a token is in any spelling; "" if it is none."""
-        if token in RESULTS or token[0] not in "01½=[*":
+        if token in RESULTS or token[0] not in "01½=[*OolI":
             return token if token in RESULTS else ""
         result = result_word(token.removeprefix("["))
         if result:

@@ -82,13 +82,21 @@ WORD = re.compile(r"(?=[a-z]*[^\Wa-hx\d_])[^\W\d_A-Z]{2,}[.,:!]*|(?=\w*[^\Wa-hxo
 RESULTS = {"1-0": 1.0, "0-1": -1.0, "1/2-1/2": 0.0, "*": None}
 
 
+LETTERS_FOR_DIGITS = re.compile(r"\*?(?:[1lI]-[0Oo]|[0Oo]-[1lI])[.,+F\]]?")
+"""A result with the letters O and l for 0 and 1."""
+
+
 def result_word(word: str) -> str:
     """One of `RESULTS` in another spelling; "" if the word is none.
 
     >>> [result_word(word) for word in ("1:0", "½-½", "0–1", "1/2", "0.5-0.5", "0-0", "Nf3")]
     ['1-0', '1/2-1/2', '0-1', '1/2-1/2', '1/2-1/2', '', '']
+    >>> [result_word(word) for word in ("1-O", "o-1", "l-0", "O-O", "O-O-O")]
+    ['1-0', '0-1', '1-0', '', '']
     """
     plain = re.sub(r"\s+", "", word.translate(DASHES)).replace(":", "-").replace("½", "1/2")
+    if LETTERS_FOR_DIGITS.fullmatch(plain):
+        plain = re.sub("[lI]", "1", re.sub("[Oo]", "0", plain))
     plain = re.sub(r"0[.,]5", "1/2", plain)
     plain = re.sub(r"^\*?(1-0|0-1|1/2-1/2)[.,+F\]]?$", r"\1", "1/2-1/2" if plain in ("1/2", "1/2-", "=-=") else plain)
     return plain if plain in RESULTS else ""

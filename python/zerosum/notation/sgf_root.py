@@ -23,6 +23,8 @@ MIXED = re.compile(
 """A number of points with a fraction or a unit, as people write it."""
 HUNDREDFOLD = re.compile(r"[+-]?[2-9]\d\d", re.ASCII)
 """A komi in hundredths, whichever program wrote it."""
+FEWEST_TENTHS = 25
+"""The least whole number that Tygem writes for a komi in tenths."""
 FEWEST_HUNDREDTHS = 25
 """The least whole number that Fox Weiqi and gokifu.com write for a komi in hundredths."""
 IN_STONES = {275: 5.5, 325: 6.5, 350: 7.0, 375: 7.5}
@@ -72,6 +74,11 @@ def is_fox(properties: Mapping[str, Sequence[str]]) -> bool:
     return "foxwq" in programs or ("gnu go:3.8" in programs and properties.get("GN") == [""])
 
 
+def is_tygem(properties: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a root node is one of Tygem (AP[Tygem], also with a version)."""
+    return any(re.match(r"tygem\b", program) for program in _programs(properties))
+
+
 def _programs(properties: Mapping[str, Sequence[str]]) -> list[str]:
     return [value.strip().lower() for value in properties.get("AP", ())]
 
@@ -83,6 +90,8 @@ def komi_of(properties: Mapping[str, Sequence[str]]) -> tuple[str, str]:
     ('6.5', '')
     >>> komi_of({"KM": ["375"]})[0], komi_of({"KM": ["50"], "AP": ["foxwq"]})[0], komi_of({"KM": ["50"]})[0]
     ('7.5', '0.5', '50')
+    >>> komi_of({"KM": ["65"], "AP": ["Tygem"]})[0]
+    '6.5'
     """
     said = properties.get("KM", [""])[0].strip()
     number = _plain_number(said)
@@ -95,6 +104,8 @@ def komi_of(properties: Mapping[str, Sequence[str]]) -> tuple[str, str]:
     if HUNDREDFOLD.fullmatch(number) or (is_server and points.is_integer() and abs(points) >= FEWEST_HUNDREDTHS):
         sign = -1 if points < 0 else 1
         points = sign * IN_STONES.get(abs(int(points)), abs(points) / 100)
+    elif is_tygem(properties) and points.is_integer() and FEWEST_TENTHS <= abs(points) < 100:
+        points /= 10
     rules = parse_rules(properties.get("RU", [""])[0])
     if rules is not None and rules.handicap_bonus == "N" and rules.scoring == "AREA" and points * 4 % 2 == 1:
         points *= 2  # Chinese rules count stones, so 3 3/4 stones are a komi of 7.5 points
