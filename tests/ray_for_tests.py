@@ -75,6 +75,12 @@ class FakeActor:
     pause_s: float = 0.02
     """Seconds to an answer."""
     evaluations: int = 0
+    each_time: int = 100
+    """Evaluations from answer to answer."""
+    broken: Exception | bytes | None = None
+    """What the next answers are in place of reports, if anything."""
+    blocks: list[bytes] = field(default_factory=list)
+    """Blocks of the next answers, one in each."""
 
     @property
     def begin(self) -> Any:
@@ -96,10 +102,12 @@ class FakeActor:
         return self._answer()
 
     def _answer(self) -> Answer:
-        self.evaluations += 100
+        self.evaluations += self.each_time
         counts = SelfplayCounts(evaluations=self.evaluations)
-        reply = pack_reply(Report(counts=counts, num_free_ids=10_000 if self.orders else 0, failure=self.failure))
-        return Answer(reply, time.monotonic() + self.pause_s)
+        free = 10_000 if self.orders else 0
+        report = Report(counts=counts, cpu_s=self.evaluations / 100, num_free_ids=free, failure=self.failure)
+        reply = pack_reply(report, self.blocks.pop(0) if self.blocks else b"")
+        return Answer(reply if self.broken is None else self.broken, time.monotonic() + self.pause_s)
 
 
 class FakeConnection(Connection):
@@ -107,15 +115,15 @@ class FakeConnection(Connection):
 
     ray: FakeRay
 
-    def __init__(self, *nodes: Node, failure: tuple[str, str] | None = None) -> None:
+    def __init__(self, *nodes: Node, failure: tuple[str, str] | None = None, each_time: int = 100) -> None:
         super().__init__(FakeRay(), "fake")
-        self.alive, self.actors, self._failure = list(nodes), list[FakeActor](), failure
+        self.alive, self.actors, self._failure, self._each_time = list(nodes), list[FakeActor](), failure, each_time
 
     def nodes(self) -> list[Node]:
         return self.alive
 
     def new_actor(self, actor: type, *, node: Node, cpus: int, gpus: float, num_calls: int = 1) -> FakeActor:
-        self.actors.append(FakeActor(node, cpus, gpus, failure=self._failure))
+        self.actors.append(FakeActor(node, cpus, gpus, failure=self._failure, each_time=self._each_time))
         return self.actors[-1]
 
 
@@ -140,8 +148,12 @@ class Played:
             look(time.monotonic() - started)
             return time.monotonic() > started + seconds
 
+        self.play_until(is_enough)
+
+    def play_until(self, is_enough: Callable[[], bool], *, is_paused: Callable[[], bool] = lambda: False) -> None:
+        """Play until the test has seen what it waits for."""
         try:
-            self.selfplay.play(is_enough, lambda _record: None)
+            self.selfplay.play(is_enough, lambda _record: None, is_paused=is_paused)
         finally:
             self.store.close()
 

@@ -110,6 +110,8 @@ def main(words: Sequence[str] | None = None) -> None:
     for name, room in chosen.items():
         drawn = sample(asked.directory, room.rust if asked.rust else room.python, seed=asked.seed, only=asked.only)
         trials.append(Trials(name, room, drawn[: asked.mutants], asked.directory, asked.seconds))
+    # Threads that wait for each other on busy cores use more CPU time than the work itself.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     # Tests end processes by Ctrl-C, which a shell's background jobs ignore.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import os
+import platform
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -13,13 +16,15 @@ import pytest
 
 from cluster_for_tests import GAME, NETWORK, Learner, checkpoint_of, learner_in, task_of
 from networks_for_tests import BF16_TOLERANCE, error_of_recorded_values, with_opinions
+from zerosum.base.errors import GameError
 from zerosum.cluster import actor as actor_module
-from zerosum.cluster.actor import Orders, Report, SelfplayActor, num_ids_wanted, unpack_reply
+from zerosum.cluster.actor import Orders, Report, SelfplayActor, num_ids_wanted, pack_reply, unpack_reply
 from zerosum.cluster.blocks import opened
 from zerosum.cluster.ingest import Receipt
 from zerosum.network import NetworkConfig
+from zerosum.replay.journal import game_entries
 from zerosum.search import SearchConfig
-from zerosum.selfplay import SelfplayConfig
+from zerosum.selfplay import SelfplayConfig, SelfplayCounts
 from zerosum.selfplay.resignation import RESIGNATION
 from zerosum.selfplay.worker import num_trees
 from zerosum.selfplay.worker_process import pack_weights
@@ -165,3 +170,123 @@ def test_an_error_of_the_game_has_its_class_and_message() -> None:
     task = task_of("host/1", game="/nowhere/mine.py:Mine").to_json()
     report, _ = unpack_reply(SelfplayActor().begin(task, b"", pack_weights(checkpoint_of(0))))
     assert report.failure is not None and report.failure[0] == "GameError" and "mine.py" in report.failure[1]
+
+
+LONG_S = 1e6
+"""Longer than any test."""
+
+
+def test_a_full_block_is_handed_over_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actor_module, "BLOCK_S", LONG_S)
+    monkeypatch.setattr(actor_module, "MOST_GAMES", 3)
+    monkeypatch.setattr(actor_module, "num_ids_wanted", lambda _task: 64)
+    with learner_in(tmp_path) as learner:
+        remote = Remote(learner)
+        for _ in range(4):
+            before = learner.store.num_games
+            remote.call()
+            assert learner.store.num_games - before in (0, 3), "none while it needs numbers, or a whole block"
+        assert learner.store.num_games >= 6
+        remote.call(is_over=True)
+
+
+def test_a_paused_actor_plays_no_further_game(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        remote = Remote(learner)
+        while not remote.call().counts.games:
+            pass
+        plies = [remote.call(is_paused=True).counts.plies for _ in range(2)]
+        while plies[-1] != plies[-2]:
+            plies.append(remote.call(is_paused=True).counts.plies)
+            assert len(plies) < 20
+        while remote.call().counts.plies == plies[-1]:
+            pass
+        remote.call(is_over=True)
+
+
+def test_a_report_says_who_plays_and_how_much(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        remote = Remote(learner)
+        first = remote.report
+        assert (first.host, first.pid, first.step, first.num_waiting) == (platform.node(), os.getpid(), 0, 0)
+        assert "CPU" in first.evaluator
+        while (report := remote.call()).counts.games < 8:
+            assert 0 <= report.num_free_ids <= num_ids_wanted(remote.task)
+        counts = report.counts
+        assert counts.simulations >= counts.plies >= 5 * counts.games and counts.evaluations and report.cpu_s > 0
+        remote.call(is_over=True)
+
+
+@pytest.mark.parametrize(
+    ("error", "name"), [(GameError("the rules failed"), "GameError"), (ZeroDivisionError("a fault"), "")]
+)
+def test_an_error_while_it_plays_is_reported_at_once(
+    error: Exception, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_time = threading.Event()
+
+    def play(*_words: object, **_options: object) -> None:
+        is_time.wait()
+        raise error
+
+    monkeypatch.setattr(actor_module.SelfplayThreads, "play", play)
+    with learner_in(tmp_path) as learner:
+        remote = Remote(learner)
+        remote.call()
+        monkeypatch.setattr(actor_module, "BLOCK_S", LONG_S)
+        threading.Timer(0.1, is_time.set).start()
+        orders = json.dumps(dataclasses.asdict(Orders())).encode()
+        failure = unpack_reply(remote.actor.deliver(orders, None))[0].failure
+        assert failure is not None and failure[0] == name and str(error) in failure[1]
+        assert name or "Traceback" in failure[1]
+
+
+def test_a_network_that_cannot_be_used_is_reported(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        remote = Remote(learner)
+        remote.call()
+        orders = json.dumps(dataclasses.asdict(Orders())).encode()
+        for weights in itertools.chain([b"no network"], itertools.repeat(None)):
+            report, _ = unpack_reply(remote.actor.deliver(orders, weights))
+            if failure := report.failure:
+                break
+        assert failure[0] == "" and "Traceback" in failure[1]
+
+
+def test_games_in_flight_are_continued_by_another_actor(tmp_path: Path) -> None:
+    """The moves that were played before stay as they are."""
+    with learner_in(tmp_path) as learner:
+        remote = Remote(learner)
+        remote.call()
+        remote.call(is_over=True)
+        while remote.report.num_waiting:
+            remote.call(is_over=True)
+        left = {number: [ply.action for ply in game.plies] for number, game in learner.store.running.items()}
+    assert any(left.values())
+    with learner_in(tmp_path) as learner:
+        task, actor = task_of("host/2"), SelfplayActor()
+        running = learner.ingest.register("host/2", num_games=100)
+        assert {game.header.game_id for game in running} == left.keys()
+        entries = b"".join(entry for game in running for entry in game_entries(game))
+        actor.begin(task.to_json(), entries, pack_weights(checkpoint_of(0)))
+        acknowledged = 0
+        while not left.keys() <= {game.game_id for game in learner.taken}:
+            ids = learner.ingest.lease("host/2", 64)
+            orders = Orders(acknowledged=acknowledged, first_id=ids.start, num_ids=len(ids))
+            _, block = unpack_reply(actor.deliver(json.dumps(dataclasses.asdict(orders)).encode(), None))
+            if block:
+                acknowledged = learner.ingest.offer("host/2", block).acknowledged
+            assert not learner.ingest.refused
+        for game in learner.taken:
+            if game.game_id in left:
+                assert game.plies["action"].tolist()[: len(left[game.game_id])] == left[game.game_id]
+        actor.deliver(json.dumps(dataclasses.asdict(Orders(is_over=True))).encode(), None)
+
+
+def test_reports_and_blocks_arrive_as_they_were_sent() -> None:
+    report = Report(
+        counts=SelfplayCounts(evaluations=5, games=2), step=3, num_free_ids=7, pid=9, failure=("GameError", "why")
+    )
+    for sent in (report, Report()):
+        for block in (b"", b"a block"):
+            assert unpack_reply(pack_reply(sent, block)) == (sent, block)

@@ -110,6 +110,19 @@ def test_a_learner_that_names_no_meeting_is_lost() -> None:
     device.end()
 
 
+def test_a_learner_of_another_version_is_lost() -> None:
+    ray = _HungRay("0.0.1")
+    devices = ClusterDevices(_HungConnection(ray, "auto"), ClusterConfig(gpus_per_learner=0), 1)
+    answers: queue.SimpleQueue[object] = queue.SimpleQueue()
+    device = devices.start(0, answers.put)
+    assert answers.get(timeout=60) is None
+    assert f"it has zerosum 0.0.1, and this machine {__version__}" in str(device.death())
+    device.end()
+    devices.close()
+    devices.close()
+    assert not devices._connection.places
+
+
 TWO_ACTORS = """
 from dataclasses import replace
 from test_parallel_learner import CONFIG, NETWORK, SHAPE, new_batch, one_device

@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
-from cluster_for_tests import checkpoint_of, task_of
-from ray_for_tests import FakeActor, FakeConnection, node_of, selfplay_on
-from zerosum.base.errors import RunError
-from zerosum.cluster import read_events
+from cluster_for_tests import block_of, checkpoint_of, game_of, task_of
+from ray_for_tests import FakeActor, FakeConnection, RayError, node_of, selfplay_on
+from zerosum.base.errors import GameError, RunError
+from zerosum.cluster import read_events, read_status
 from zerosum.cluster import selfplay as selfplay_module
 from zerosum.cluster.actor import Report
 from zerosum.cluster.config import ClusterConfig
 from zerosum.cluster.remote_actor import RemoteActor
 from zerosum.cluster.rooms import room_of
 from zerosum.games import make
+from zerosum.network.evaluators import EvaluatorConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayCounts, worker_process
 from zerosum.selfplay.resignation import Resignation
 from zerosum.selfplay.worker import num_trees
@@ -220,3 +221,173 @@ def test_a_fake_actor_is_asked_again_and_again(tmp_path: Path) -> None:
     selfplay_on(connection, tmp_path).play(1.5)
     (actor,) = connection.actors
     assert isinstance(actor, FakeActor) and len(actor.orders) > 3 and actor.orders[-1].is_over
+
+
+# ---- actors that fail, and games that do not count
+
+
+BROKEN = [RayError("the actor died\n\nits node is gone\nand more"), b"\0\0", b"\x02\0\0\0{}", b"\x02\0\0\0[]"]
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=["an error", "too short", "no counts", "no report"])
+def test_a_node_whose_actors_fail_without_playing_gets_no_others(broken: Exception | bytes, tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=1), node_of("b", cpus=1), each_time=0)
+    played = selfplay_on(connection, tmp_path)
+    num_passes_later = 0
+
+    def is_enough() -> bool:
+        nonlocal num_passes_later
+        for actor in connection.actors:
+            if actor.node.host == "a":
+                actor.broken = broken
+        num_passes_later += bool(events_of(tmp_path, "node refused"))
+        return num_passes_later > 10
+
+    played.play_until(is_enough)
+    refused = [*[("failed", "a:aaaaaa")] * 3, ("node refused", "a:aaaaaa")]
+    assert events_of(tmp_path, "failed", "node refused") == refused
+    assert [actor.node.host for actor in connection.actors].count("a") == 3
+    said = "\n".join(played.said)
+    expected = "the actor died its node is gone" if isinstance(broken, Exception) else "its answer cannot be read"
+    assert said.count(f"has failed: {expected}") == 3 and "3 actors in a row failed there" in said
+    status = read_status(tmp_path)
+    assert status.is_over and status.num_failures == 3 and list(status.refused_nodes) == ["a:aaaaaa"]
+    assert status.nodes == 2 and not status.actors
+
+
+def test_a_node_whose_actors_play_before_they_fail_gets_others(tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=1))
+    played = selfplay_on(connection, tmp_path)
+
+    def is_enough() -> bool:
+        if connection.actors and len(connection.actors[-1].orders) > 1:
+            connection.actors[-1].broken = RayError("gone")
+        return len(events_of(tmp_path, "failed")) > 3
+
+    played.play_until(is_enough)
+    assert not events_of(tmp_path, "node refused")
+    assert played.selfplay.counts.evaluations > 300, "the work of those that have ended counts"
+    assert played.selfplay.cpu_s == pytest.approx(played.selfplay.counts.evaluations / 100)
+
+
+def test_an_error_of_the_rules_ends_the_training_with_its_message(tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=1))
+    played = selfplay_on(connection, tmp_path)
+
+    def is_enough() -> bool:
+        if connection.actors and connection.actors[0].orders:
+            connection.actors[0].failure = ("GameError", "move 9 is none")
+        return False
+
+    with pytest.raises(GameError, match="move 9 is none"):
+        played.play_until(is_enough)
+    assert connection.ray.killed == [connection.actors[0]]
+
+
+def test_another_error_is_told_by_its_last_line(tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=1))
+    played = selfplay_on(connection, tmp_path)
+
+    def is_enough() -> bool:
+        if connection.actors and len(connection.actors[0].orders) > 1:
+            connection.actors[0].failure = ("", "Traceback:\n  a line\nValueError: 3\n")
+        return len(connection.actors) > 1
+
+    played.play_until(is_enough)
+    assert any(text.endswith("has failed: ValueError: 3. Its unfinished games are lost.") for text in played.said)
+    assert not events_of(tmp_path, "node refused")
+
+
+def test_games_that_are_refused_are_told_once_and_counted(tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=1))
+    played = selfplay_on(connection, tmp_path)
+    about = {"training": played.selfplay._training}
+    blocks = [
+        block_of("a/1", number, [game_of(number - 1, step=0), game_of(5000 + number)], **about) for number in (1, 2, 3)
+    ]
+
+    def is_enough() -> bool:
+        if not connection.actors:
+            return False
+        actor = connection.actors[0]
+        if actor.orders and blocks:
+            actor.blocks, blocks[:] = list(blocks), []
+        return bool(actor.orders) and actor.orders[-1].acknowledged == 3
+
+    played.play_until(is_enough)
+    refused = [event for event in read_events(tmp_path) if event["event"] == "refused"]
+    assert [event["why"].partition(":")[0] for event in refused] == ["1 foreign"] * 3
+    assert sum(text.startswith("Games are refused: ") for text in played.said) == 1
+    status = read_status(tmp_path)
+    assert (status.games, status.refused, status.verified) == (3, {"foreign": 3}, None)
+
+
+def test_a_sender_that_is_refused_ends_and_so_does_its_node(tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=1), node_of("b", cpus=1))
+    played = selfplay_on(connection, tmp_path)
+    num_passes_later = 0
+
+    def is_enough() -> bool:
+        nonlocal num_passes_later
+        if connection.actors and not connection.actors[0].blocks:
+            connection.actors[0].blocks = [b"no block"] * 3
+        num_passes_later += bool(events_of(tmp_path, "node refused"))
+        return num_passes_later > 5
+
+    played.play_until(is_enough)
+    assert [name for name, _ in events_of(tmp_path, "node refused", "failed")] == ["node refused", "failed"]
+    assert "3 blocks in a row were damaged" in "\n".join(played.said) and len(connection.actors) == 2
+
+
+def test_a_cluster_without_room_waits_for_a_node(tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("h", cpus=2))
+    connection.reserve("the learner", cpus=2, gpus=0.0)
+    played = selfplay_on(connection, tmp_path)
+    num_passes = 0
+
+    def is_enough() -> bool:
+        nonlocal num_passes
+        num_passes += 1
+        if num_passes > 3:
+            connection.alive = [node_of("h", cpus=2), node_of("a", cpus=1)]
+        return bool(connection.actors)
+
+    played.play_until(is_enough)
+    waiting = [text for text in played.said if "has room for an actor of 1 CPUs and 0 GPUs" in text]
+    assert len(waiting) == 1 and "beside the learner: waiting for one" in waiting[0]
+    assert [actor.node.host for actor in connection.actors] == ["a"]
+    status = read_status(tmp_path)
+    assert status.others == ["the learner on h:hhhhhh"] and status.address == "fake"
+
+
+@pytest.mark.parametrize(
+    ("gpus", "device", "expected"),
+    [(0.0, "cuda:3", "cpu"), (1.0, "cuda:3", "cuda"), (1.0, "cpu", "cpu"), (1.0, "auto", "auto")],
+)
+def test_an_actor_has_the_devices_that_it_gets(gpus: float, device: str, expected: str, tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=2, gpus=gpus))
+    played = selfplay_on(connection, tmp_path)
+    played.selfplay._evaluator = EvaluatorConfig(device=device)
+    played.play(0.1)
+    (actor,) = connection.actors
+    assert actor.task["evaluator"]["device"] == expected and (actor.cpus, actor.gpus) == (2, gpus)
+    assert actor.task["num_threads"] == 2
+
+
+def test_a_pause_is_passed_on(tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=1))
+
+    def orders() -> list[bool]:
+        return [one.is_paused for actor in connection.actors for one in actor.orders if not one.is_over]
+
+    selfplay_on(connection, tmp_path).play_until(lambda: any(orders()), is_paused=lambda: len(orders()) > 2)
+    assert orders() == sorted(orders()) and set(orders()) == {False, True}
+
+
+def test_others_that_were_lost_are_events(tmp_path: Path) -> None:
+    connection = FakeConnection(node_of("a", cpus=2))
+    place = connection.reserve("rater 1", cpus=1, gpus=0.0)
+    connection.lost.append((place, "its node is gone"))
+    selfplay_on(connection, tmp_path).play(0.2)
+    assert [event["actor"] for event in read_events(tmp_path) if event["event"] == "failed"] == ["rater 1"]
+    assert read_status(tmp_path).num_failures == 1

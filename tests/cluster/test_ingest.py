@@ -153,3 +153,58 @@ def test_games_in_flight_go_from_sender_to_sender(tmp_path: Path) -> None:
         assert dict(learner.ingest.offer("host/3", block_of("host/3", 1, [forged])).refused) == {"foreign": 1}
         assert learner.ingest.offer("host/3", block_of("host/3", 2, [whole])).num_games == 1
         assert stored(learner) == [0] and not learner.store.running
+
+
+def test_what_a_sender_inherits_may_name_any_network_and_must_be_the_stores_game(tmp_path: Path) -> None:
+    """A run may have gone back to an earlier checkpoint since these games began."""
+    games = [game_of(number, step=5000) for number in range(3)]
+    with learner_in(tmp_path) as learner:
+        begun(learner)
+        left = [RunningGame(header=header_of(number), plies=[games[number].ply(0)]) for number in range(3)]
+        learner.ingest.offer("host/1", block_of("host/1", 1, [], running=left))
+    with learner_in(tmp_path) as learner:
+        assert len(learner.ingest.register("host/1", num_games=2)) == 2
+        forged = GameRecord(**{**vars(games[1]), "seed": 8})
+        receipt = learner.ingest.offer("host/1", block_of("host/1", 1, [games[0], forged, games[2]]))
+        assert (receipt.num_games, dict(receipt.refused)) == (1, {"foreign": 2}), "another seed, another's game"
+        receipt = learner.ingest.offer("host/1", block_of("host/1", 2, [games[0], games[1]]))
+        assert (receipt.num_games, dict(receipt.refused), receipt.acknowledged) == (1, {"duplicate": 1}, 2)
+        assert [game.header.game_id for game in learner.ingest.register("host/2", num_games=9)] == [2]
+
+
+def test_what_a_sender_leaves_is_its_own_and_is_left_once(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        begun(learner), begun(learner, "host/2")
+        ply = game_of(0).ply(0)
+
+        def left(game_id: int, **changes: object) -> RunningGame:
+            return RunningGame(header=header_of(game_id, **changes), plies=[ply])
+
+        offered = [left(0), left(1, seed=8), left(8), left(99)]
+        learner.ingest.offer("host/1", block_of("host/1", 1, [], running=offered))
+        assert list(learner.store.running) == [0]
+        learner.ingest.offer("host/1", block_of("host/1", 2, [game_of(0)], running=[left(0), left(1)]))
+        assert sorted(learner.store.running) == [0, 1] and not learner.taken, "a game that was left is not finished"
+
+
+def test_totals_are_those_of_all_blocks(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        for name in ("host/1", "host/2"):
+            ids = begun(learner, name)
+            for number, block in enumerate((ids[:3], ids[3:4], ids[2:6]), start=1):
+                receipt = learner.ingest.offer(name, block_of(name, number, [game_of(each) for each in block]))
+                assert receipt.acknowledged == number
+            assert learner.ingest.senders[name].num_games == 6
+            assert learner.ingest.senders[name].refused_games == {"duplicate": 2}
+            assert learner.ingest.offer(name, block_of(name, 1, [])).acknowledged == 3, "an old block changes nothing"
+        assert learner.ingest.num_games == 12 == len(stored(learner)) and learner.ingest.refused == {"duplicate": 4}
+        assert learner.ingest.num_verified == 0
+
+
+def test_a_sender_is_refused_from_then_on(tmp_path: Path) -> None:
+    with learner_in(tmp_path) as learner:
+        begun(learner)
+        learner.ingest.refuse("host/1", "it is slow")
+        receipt = learner.ingest.offer("host/1", block_of("host/1", 1, [game_of(0)]))
+        assert (receipt.why, dict(receipt.refused), receipt.acknowledged) == ("it is slow", {"refused sender": 1}, 0)
+        assert learner.ingest.offer("host/9", block_of("host/9", 1, [])).why.startswith("host/9 is not a sender")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cluster_for_tests import GAME, block_of, game_of, header_of, learner_in
@@ -15,6 +16,7 @@ from zerosum.replay import GameRecord
 from zerosum.replay.records import RunningGame
 from zerosum.search import SearchConfig
 from zerosum.selfplay import MemoryLog, SelfplayConfig, SelfplayTask, SelfplayWorker
+from zerosum.selfplay.resignation import RESIGNATION
 
 
 def changed(game: GameRecord, place: int, name: str, value: object) -> GameRecord:
@@ -34,6 +36,23 @@ def with_targets_of_the_first_move(game: GameRecord) -> GameRecord:
     return replace(game, targets=targets)
 
 
+def with_a_move_after_its_end(game: GameRecord) -> GameRecord:
+    played = set(game.plies["action"].tolist())
+    last = game.plies[-1:].copy()
+    last["action"], last["player"] = min(set(range(9)) - played), 1 - last["player"]
+    offsets = np.append(game.target_offsets, game.target_offsets[-1])
+    return replace(game, plies=np.concatenate([game.plies, last]), target_offsets=offsets)
+
+
+def with_a_target_twice(game: GameRecord) -> GameRecord:
+    targets = game.targets.copy()
+    targets["action"][1] = targets["action"][0]
+    return replace(game, targets=targets)
+
+
+SHORT = replace(next(game for number in range(99) if len((game := game_of(number)).plies) < 9), game_id=3)
+"""A game that was won before the board was full."""
+
 BROKEN = {
     "occupied square": changed(game_of(3), 2, "action", int(game_of(3).plies["action"][0])),
     "no such square": changed(game_of(3), 2, "action", 400),
@@ -41,7 +60,9 @@ BROKEN = {
     "another result": replace(game_of(3), outcome=-game_of(3).outcome if game_of(3).outcome else 1.0),
     "another ending": replace(game_of(3), ending="resignation"),
     "no end": without_its_end(game_of(3)),
+    "after its end": with_a_move_after_its_end(SHORT),
     "target": with_targets_of_the_first_move(game_of(3)),
+    "target twice": with_a_target_twice(game_of(3)),
     "start": replace(game_of(3), start="nonsense"),
 }
 
@@ -96,3 +117,27 @@ def test_a_game_in_flight_against_the_rules_is_noticed(tmp_path: Path) -> None:
         game = RunningGame(header=header_of(4), plies=good.plies)
         assert not learner.ingest.offer("good/1", block_of("good/1", 1, [], running=[game])).refused
         assert [len(game.plies) for game in learner.store.running.values()] == [1]
+
+
+def resigned(game: GameRecord, num_plies: int, outcome: float) -> GameRecord:
+    """The first moves of a game, and a resignation."""
+    offsets = game.target_offsets[: num_plies + 1]
+    parts = {"plies": game.plies[:num_plies], "target_offsets": offsets, "targets": game.targets[: offsets[-1]]}
+    return replace(game, **parts, outcome=outcome, ending=RESIGNATION)
+
+
+@pytest.mark.parametrize("num_plies", [0, 1, 2, 3])
+def test_only_the_side_to_move_resigns_and_only_where_it_may(num_plies: int, tmp_path: Path) -> None:
+    game, lost_by_mover = game_of(3), -1.0 if num_plies % 2 == 0 else 1.0
+    for outcome in (-1.0, 0.0, 1.0):
+        record = resigned(game, num_plies, outcome)
+        assert (fault_by_rules(GAME, record, can_resign=True) == "") == (outcome == lost_by_mover)
+        assert fault_by_rules(GAME, record)
+    whole = resigned(game, len(game.plies), lost_by_mover)
+    assert fault_by_rules(GAME, whole, can_resign=True), "a game that is over is not resigned"
+    assert fault_by_rules(GAME, game, can_resign=True) == "" != fault_by_rules(GAME, BROKEN["no end"], can_resign=True)
+    with learner_in(tmp_path, verify=True, can_resign=True) as learner:
+        learner.ingest.register("good/1")
+        learner.ingest.lease("good/1", 8)
+        block = block_of("good/1", 1, [resigned(game, num_plies, lost_by_mover)])
+        assert learner.ingest.offer("good/1", block).num_games == 1

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 
 from updatable_for_tests import counting_updatable
 from zerosum.games import make
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
-from zerosum.replay.records import GameRecord, PlyFlag, RunningGame
+from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, RunningGame
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask
-from zerosum.selfplay.alpha_beta_worker import ADJUDICATED, PLAYED_OUT_EVERY, AlphaBetaWorker
+from zerosum.selfplay.alpha_beta_worker import ADJUDICATED, DECIDED_PLIES, PLAYED_OUT_EVERY, AlphaBetaWorker
+from zerosum.selfplay.piece_terms import LearnedWeights, PieceTerms
 from zerosum.selfplay.playing_network import PlayingNetwork
 from zerosum.selfplay.worker import MemoryLog
 
@@ -93,3 +94,57 @@ def test_a_game_in_flight_goes_on() -> None:
     resumed.play_until(lambda: bool(found), found.append)
     assert found[0].game_id == game_id and found[0].plies["action"].tolist()[: len(before)] == before
     resumed.play_out(lambda: False, found.append)
+
+
+def test_the_linear_evaluation_plays_until_its_share_is_used() -> None:
+    """One without any weight finds nothing but results; the network counts pieces."""
+    terms = PieceTerms(GAME)
+    nothing = LearnedWeights(GAME.spec.encoder_id, (0.0,) * terms.size, 0.0, dict.fromkeys(VALUES, 1.0))
+
+    def values(step: int, progress: float, share: float) -> set[float]:
+        playing, running, found = PlayingNetwork(step, progress), dict[int, RunningGame](), set[float]()
+        asked = replace(task(MemoryLog(running), alphabeta_share=share), evaluation=nothing, network=lambda: playing)
+        worker = AlphaBetaWorker(asked)
+        for _ in range(30):
+            worker.play_batch()
+            found |= {ply.search_value for game in running.values() for ply in game.plies}
+        assert worker.counts.plies == 30 and worker.counts.evaluations > 30 * 20
+        return found
+
+    for step, progress, share in ((0, 0.0, 0.0), (5, 0.2, 0.5)):
+        assert values(step, progress, share) <= {-1.0, 0.0, 1.0}, "the linear evaluation"
+    for step, progress, share in ((5, 0.5, 0.0), (5, 0.6, 0.5)):
+        assert not values(step, progress, share) <= {-1.0, 0.0, 1.0}, "the network"
+
+
+def test_only_a_game_decided_for_long_on_one_side_is_broken_off() -> None:
+    worker = AlphaBetaWorker(task(MemoryLog()))
+    worker._next_game()  # the first one is played out
+    for sign in (1.0, -1.0):
+        playing = worker._next_game()
+        one, other = 0.999 * sign, -0.999 * sign
+        for value in (*[one] * (DECIDED_PLIES - 1), other, *[one] * (DECIDED_PLIES - 1), 0.99 * sign, 0.0):
+            assert worker._finished(playing, value) is None
+        for _ in range(DECIDED_PLIES - 1):
+            assert worker._finished(playing, one) is None
+        record = worker._finished(playing, one)
+        assert record is not None and (record.outcome, record.ending) == (sign, ADJUDICATED)
+
+
+def test_a_game_that_had_just_ended_is_finished() -> None:
+    """The process ended between a game's last ply and its end."""
+    record = next(record for record in games(16) if record.ending != ADJUDICATED)
+    whole = RunningGame(
+        header=GameHeader(**{name: getattr(record, name) for name in HEADER}), plies=record_plies(record)
+    )
+    worker = AlphaBetaWorker(task(MemoryLog({record.game_id: whole})), running=[whole])
+    found = worker.play_batch()
+    assert [game.game_id for game in found[:1]] == [record.game_id] and found[0].outcome == record.outcome
+    assert worker.counts.games == len(found) and worker.counts.plies == 1
+
+
+HEADER = [field.name for field in fields(GameHeader)]
+
+
+def record_plies(record: GameRecord) -> list[PlyRecord]:
+    return [record.ply(index) for index in range(record.num_plies)]

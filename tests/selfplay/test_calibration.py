@@ -225,3 +225,56 @@ def test_a_run_measures_unless_it_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     train("tictactoe", tmp_path / "told", overrides=SETTINGS, report=said.append)
     assert any("self-play: 4 games a thread; workers: 1; " in line for line in said)
     assert not (tmp_path / "told" / "calibration.json").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rates": {}},
+        {"rates": {"16": 0.0}},
+        {"rates": {"16": -1.0, "32": 5.0}},
+        {"rates": {"17": 5.0}},
+        {"rates": {"16": "fast"}},
+        {"worker_rates": {"2": 0.0}},
+        {"worker_rates": {"1000": 5.0}},
+        {"worker_rates": None},
+        {"setup": {"host": "here"}},
+    ],
+    ids=str,
+)
+def test_rates_that_cannot_have_been_measured_are_damage(change: dict[str, object], tmp_path: Path) -> None:
+    path = tmp_path / "calibration.json"
+    values = json.loads(json.dumps(dataclasses.asdict(Calibration(SETUP, {16: 5.0, 32: 6.0}, {2: 7.0}))))
+    path.write_text(json.dumps(values))
+    assert calibration._read(path) == Calibration(SETUP, {16: 5.0, 32: 6.0}, {2: 7.0})
+    path.write_text(json.dumps({**values, **change}))
+    with pytest.raises((ValueError, TypeError, KeyError, AttributeError)):
+        calibration._read(path)
+
+
+def test_a_calibration_of_another_setup_is_measured_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    num_measured = 0
+
+    def measure(*_words: object, **_options: object) -> dict[int, float]:
+        nonlocal num_measured
+        num_measured += 1
+        return {16: 1.0}
+
+    monkeypatch.setattr(calibration, "measure_rates", measure)
+
+    def calibrated(num_games: int | None = None, precision: str = "auto") -> int:
+        config, evaluator = SelfplayConfig(games_per_worker=num_games), EvaluatorConfig(precision=precision)
+        path = tmp_path / "calibration.json"
+        calibrate(
+            path, GAME, small_checkpoint(), SearchConfig(), config,
+            num_threads=1, evaluator=evaluator, report=pytest.fail,
+        )  # fmt: skip
+        return num_measured
+
+    assert (calibrated(), calibrated()) == (1, 1)
+    assert (calibrated(3), calibrated(3)) == (2, 2)
+    assert calibrated(precision="f32") == 3
+    monkeypatch.setattr(calibration, "num_cores", lambda: 1000)
+    assert calibrated() == 4
+    monkeypatch.setattr(calibration.socket, "gethostname", lambda: "elsewhere")
+    assert calibrated() == 5

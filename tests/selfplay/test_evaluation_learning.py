@@ -15,8 +15,8 @@ from zerosum.games import Rules, State, adopt, make
 from zerosum.run.evaluation import FILE, read_evaluation, run_evaluation
 from zerosum.run.run_plan import RunPlan
 from zerosum.selfplay import evaluation_learning
-from zerosum.selfplay.evaluation_learning import DISCOUNT, fitted, learn_evaluation, returns
-from zerosum.selfplay.piece_terms import LearnedWeights, PieceTerms
+from zerosum.selfplay.evaluation_learning import DISCOUNT, fitted, learn_evaluation, returns, values_text
+from zerosum.selfplay.piece_terms import LearnedWeights, PieceTerms, Samples
 
 NAMES = ["chess", "shogi(history=1)", "minishogi(history=1)", "minichess", "breakthrough", "go(size=5)", "othello"]
 
@@ -124,6 +124,79 @@ def test_a_fit_foretells_what_its_targets_are() -> None:
     weights = fitted(terms, samples, targets, np.zeros(terms.size, np.float32), np.random.default_rng(1))
     foretold = 1 / (1 + np.exp(-(terms.inputs(samples) @ weights)))
     assert np.abs(foretold - targets).mean() < 0.25 * np.abs(targets - targets.mean()).mean()
+
+
+def test_a_fit_is_the_optimum_of_its_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the mean cross-entropy and the penalties together are least, their gradient is 0: written out term by term.
+
+    Few samples and many rounds, so that the penalties count and the fit arrives.
+    """
+    monkeypatch.setattr(evaluation_learning, "EPOCHS", 4000)
+    monkeypatch.setattr(evaluation_learning, "LEARNING_RATE", 0.05)
+    terms, rng = PieceTerms(make("breakthrough(size=5)")), np.random.default_rng(3)
+    samples = terms.samples(opened(terms.game, 12))
+    targets = rng.uniform(0.2, 0.8, 12).astype(np.float32)
+    weights = fitted(terms, samples, targets, np.zeros(terms.size, np.float32), rng)
+    inputs = terms.inputs(samples).astype(np.float64)
+    foretold = 1 / (1 + np.exp(-(inputs @ weights)))
+    squares = set(range(terms.size)[terms.of_squares])
+    for term in range(terms.size):
+        penalty = 30.0 if term in squares else 1.0
+        slope = sum((foretold - targets) * inputs[:, term]) / 12
+        assert slope + penalty / 12 * weights[term] == pytest.approx(0, abs=2e-3), term
+    assert np.abs(weights).max() > 0.01
+
+
+def test_a_spread_is_that_of_the_newest_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    terms = PieceTerms(make("breakthrough"))
+    samples, weights = terms.samples(opened(terms.game, 10)), random_weights(terms)
+    for most, newest in ((100, slice(0, 10)), (4, slice(6, 10))):
+        monkeypatch.setattr(evaluation_learning, "SPREAD_SAMPLES", most)
+        expected = np.std((terms.inputs(samples) @ weights)[newest])
+        assert evaluation_learning._spread(terms, samples, weights) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["breakthrough", "minishogi(history=1)"])
+def test_the_value_of_a_kind_is_its_mean_where_it_stands(name: str) -> None:
+    """The twin looks at every square of every position; numbers in hand have their weights."""
+    terms = PieceTerms(make(name))
+    samples, weights = terms.samples(opened(terms.game, 6)), random_weights(terms)
+    values, num_kinds = terms.values(weights, samples), len(terms.kinds)
+    squares = samples.squares.reshape(6, num_kinds, terms.num_squares)
+    for kind in range(num_kinds):
+        found = [
+            weights[kind] + weights[num_kinds + kind * terms.num_squares + square]
+            for position in squares
+            for square in range(terms.num_squares)
+            if position[kind, square]
+        ]
+        expected = np.mean(found) if found else 0.0
+        assert values[terms.kinds[kind]] == pytest.approx(expected, abs=1e-5)
+    for place, number in enumerate(terms.numbers):
+        assert values[number] == pytest.approx(weights[num_kinds * (1 + terms.num_squares) + place])
+    assert len(values) == num_kinds + len(terms.numbers)
+
+
+def test_samples_are_joined_in_their_order() -> None:
+    terms = PieceTerms(make("minishogi(history=1)"))
+    states = opened(terms.game, 7)
+    whole, parts = terms.samples(states), [terms.samples(states[:3]), terms.samples(states[3:])]
+    joined = Samples.joined(parts)
+    assert (joined.squares == whole.squares).all() and (joined.numbers == whole.numbers).all()
+
+
+def test_values_are_told_in_units_of_the_least_that_counts() -> None:
+    assert values_text({"pawns": 0.1, "rooks": 0.5, "king": -0.001}) == "pawns 1.0, rooks 5.0, king 0.0"
+    assert values_text({"a": 0.09, "b": 1.0, "c": 2.0}) == "a 0.1, b 1.0, c 2.0", "a tenth of the largest is too little"
+    assert values_text({"a": 0.0}) == "a 0.0"
+
+
+def test_weights_of_another_game_are_refused() -> None:
+    game, other = make("breakthrough"), make("breakthrough(size=5)")
+    size = PieceTerms(game).size
+    for encoder_id, number in ((other.spec.encoder_id, size), (game.spec.encoder_id, size - 1)):
+        with pytest.raises(DataError, match="expected one of breakthrough"):
+            LearnedWeights(encoder_id, (0.0,) * number, 1.0, {}).evaluation(game)
 
 
 def test_learning_is_a_function_of_its_seed() -> None:

@@ -80,10 +80,13 @@ def test_a_fetched_file_has_its_last_content(run: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_said_to_be_stored_is_what_is_fetched(run: Path, tmp_path: Path) -> None:
-    (run / "large.bin").write_bytes(bytes(2_300_000))
+    large = "tuning/first/second/large.bin"
+    (run / large).parent.mkdir(parents=True)
+    (run / large).write_bytes(bytes(2_300_000))
     note, reports = note_in(tmp_path), list[str]()
     stored = copied(run, note)
     fetch_run(note.url, tmp_path / "fetched", report=reports.append)
+    assert (tmp_path / "fetched" / large).read_bytes() == (run / large).read_bytes()
     counts = stored[-1].rpartition(": ")[2]
     assert counts == reports[-1].rpartition(": ")[2] == "3 files, 2.3 MB."
 

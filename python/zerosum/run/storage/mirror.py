@@ -110,7 +110,7 @@ class Mirror:
         self._unnamed: list[Part] = []  # stored, but not in a manifest yet
         self._num_files, self._num_bytes, self._num_failures = 0, 0, 0
         self._is_failing = False
-        self._progress_s = time.monotonic()
+        self._progress_s = 0.0  # counts from `close` on
         self._wake, self._is_closing, self._is_complete = threading.Event(), False, False
         self._thread = threading.Thread(target=self._copy_on, name="store", daemon=True)
 
