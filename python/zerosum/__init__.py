@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from zerosum.games.python_game import Game as Game
     from zerosum.games.rules import State as State
     from zerosum.games.rules import make as make
-    from zerosum.games.rules import parse_action as parse_action
+    from zerosum.games.written_moves import parse_action as parse_action
     from zerosum.play.analysis import Analysis as Analysis
     from zerosum.play.player import Player as Player
     from zerosum.play.player import load_player as load
@@ -78,7 +78,7 @@ _PLACES = {
     "curves": "zerosum.report.curves.curves",
     "load": "zerosum.play.player.load_player",
     "make": "zerosum.games.rules.make",
-    "parse_action": "zerosum.games.rules.parse_action",
+    "parse_action": "zerosum.games.written_moves.parse_action",
     "state_after": "zerosum.games.playthrough.state_after",
     "svg": "zerosum.games.picture.svg",
     "train": "zerosum.run.training.train",

@@ -1,4 +1,4 @@
-"""The curves of runs as people of TensorBoard know them: smoothing, logarithmic axes, CSV, settings side by side."""
+"""Runs and their checkpoints: watched, pitted against each other, and their curves as TensorBoard draws them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from web_for_tests import DESKTOP, Open, serving, untrained_run
+from web_for_tests import DESKTOP, PHONE, Open, history, record_games, says, serving, untrained_run
 from zerosum.run.metrics import Metrics, MetricsRow
+from zerosum.run.run_directory import hold
 
 WITHOUT = "before => !document.querySelectorAll('figure.chart')[2].querySelector('.line').outerHTML.includes(before)"
 """Whether a piece of the path of the policy loss is gone."""
@@ -154,3 +155,87 @@ def test_a_logarithmic_axis_of_nothing_above_zero_is_a_plain_one(visit: Open) ->
     )
     assert found[:2] == [50, False]
     assert found[2:5] == pytest.approx([50, 10, 50]) and 5 in found[5]
+
+
+def test_two_checkpoints_are_pitted_against_each_other(visit: Open) -> None:
+    page = visit("#/runs")
+    page.get_by_role("link", name="Pit two checkpoints").click()
+    page.get_by_label("Simulations of the first player").select_option("10")
+    page.get_by_label("Second player", exact=True).select_option("random")
+    page.get_by_label("Length").select_option("2")
+    page.get_by_role("button", name="Begin").click()
+    says(page, "The match is over after 2 games.")
+    assert "random" in page.url and "Elo of tiny@10 over random: " in page.locator("#main").inner_text()
+    page.get_by_label("Finished games").get_by_role("link").first.click()
+    page.wait_for_url(re.compile("analyse"))
+    page.locator(".board").first.wait_for()
+    page = visit("#/match?game=connect4", size=PHONE)
+    page.get_by_label("Simulations of the first player").select_option("200")  # it must not end before it is stopped
+    page.get_by_label("Length").select_option("200")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_label("Finished games").get_by_role("link").nth(1).wait_for()
+    page.get_by_role("button", name="Stop").click()
+    says(page, "Stopped after")
+
+
+def test_a_run_is_watched(visit: Open) -> None:
+    page = visit("#/runs")
+    page.get_by_text("Is it learning?").wait_for()
+    assert page.locator(".chart:not(.wide-chart)").count() == 6
+    page.locator(".wide-chart .area:not(.rest)").first.wait_for()
+    assert "First moves of tiny" in page.locator(".wide-chart").inner_text()
+    page.get_by_role("button", name=re.compile("^Game 4")).click()
+    page.locator(".replay .board").wait_for()
+    page.get_by_role("button", name="One move on").click()
+    page.get_by_text("Move 2 of").wait_for()
+    page.get_by_role("link", name="Play it").click()
+    says(page, "Your move")
+    page.wait_for_url(re.compile("vs=tiny"))
+    page.locator("[data-cell].column").first.click()
+    history(page, 2)
+
+
+@pytest.mark.parametrize("value", [0, 5, -3, 0.001, 123_456])
+def test_a_chart_of_one_point_has_axes_from_zero(visit: Open, value: float) -> None:
+    page = visit("#/games")
+    drawn = page.evaluate(
+        """async (value) => {
+            const { chart } = await import("/static/chart.js");
+            const figure = chart([{ name: "one", points: [[value, value]] }], { title: "one point" });
+            const dot = figure.querySelector(".dot"), box = figure.querySelector("svg").getAttribute("viewBox");
+            const ticks = (anchor) => [...figure.querySelectorAll(`.tick[text-anchor=${anchor}]`)];
+            const words = (anchor) => ticks(anchor).map((one) => one.textContent).filter(Boolean);
+            const place = ["cx", "cy"].map((name) => dot.getAttribute(name));
+            return { x: words("middle"), y: words("end"), dot: place, box };
+        }""",
+        value,
+    )
+    for names in (drawn["x"], drawn["y"]):
+        numbers = [float(name.replace("k", "e3")) for name in names]
+        assert 3 <= len(numbers) == len(set(numbers)) <= 7 and 0 in numbers
+        assert max(map(abs, numbers)) >= abs(value)
+    (x, y), (_, _, width, height) = map(float, drawn["dot"]), map(float, drawn["box"].split())
+    assert 0 < x < width and 0 < y < height
+
+
+def test_a_run_that_learns_shows_its_newest_games_and_leaves_the_focus(browser: Any, tmp_path: Path) -> None:
+    run = untrained_run(tmp_path / "runs" / "tiny")
+    record_games(run, number=3)
+    with serving(runs=[run.parent]) as (where, _), hold(run):
+        context = browser.new_context(viewport=DESKTOP)
+        page = context.new_page()
+        page.goto(f"{where}#/runs")
+        page.get_by_role("button", name=re.compile("^Game 2")).click()
+        page.get_by_role("button", name="One move on").click()
+        page.get_by_text("Move 2 of").wait_for()
+        page.get_by_role("button", name=re.compile("^Game 1")).focus()
+        record_games(run, number=3, first=3)
+        page.get_by_role("button", name=re.compile("^Game 5")).wait_for()
+        focused = "document.activeElement.dataset.key ?? document.activeElement.getAttribute('aria-label')"
+        assert page.evaluate(focused) == "game 1"
+        assert page.get_by_text("Move 2 of").count() == 1, "the game that was looked at is still there"
+        page.get_by_label("Show tiny").focus()
+        untrained_run(run, steps=(4,))  # a new checkpoint: all is drawn anew
+        page.locator(".fact a.step", has_text=re.compile("^4$")).wait_for()
+        assert page.evaluate(focused) == "Show tiny"
+        context.close()

@@ -133,3 +133,47 @@ def test_the_page_gets_changes_alone_and_notices_a_lost_one(visit: Open) -> None
     done = int(re.match(r"Simulation (\d+):", says_now)[1])
     assert done > 1006
     assert root == f"root  N {done + 1}" and done > total > done / 7, "numbers are those of the newest answer"
+
+
+def test_a_search_is_stepped_and_rewound(visit: Open) -> None:
+    page = visit("#/search?game=tictactoe&moves=b2")
+    says(page, "nothing was searched yet")
+    page.get_by_role("button", name="Ten simulations").click()
+    says(page, "Simulation 10:")
+    before = page.locator(".growth").text_content()
+    assert before.startswith("Tree after 10 simulations") and "2 more moves are not drawn" in before, "8 moves, 6 drawn"
+    page.get_by_role("button", name="Step", exact=True).click()
+    says(page, "Simulation 11:")
+    page.get_by_role("button", name="Go back to simulation 10", exact=True).click()
+    says(page, "Simulation 10:")
+    assert page.locator(".growth").text_content() == before
+    for phase in ("select: the path", "expand: the position after", "evaluate: "):
+        page.get_by_role("button", name="Phase", exact=True).click()
+        says(page, f"Simulation 11, {phase}")
+        assert page.locator(".growth .node.lit").count() >= 2
+        assert page.locator(".growth > title").text_content() == "Tree after 10 simulations; c3 would be played"
+    page.get_by_role("button", name="Phase", exact=True).click()
+    says(page, "Simulation 11: ")
+    assert re.search(r"N \d+ +Q [+−]\d\.\d\dP \d+ % +U \d\.\d\d", str(page.locator(".growth").text_content()))
+    page.get_by_role("button", name="Phase", exact=True).click()
+    says(page, "Simulation 12, select")
+    page.get_by_role("button", name="Back", exact=True).click()
+    says(page, "Simulation 11: ")
+    page.get_by_role("slider", name="Simulations of a run").fill("1")
+    page.get_by_role("slider", name="Simulations or phases a second").fill("30")
+    page.get_by_role("button", name="Run", exact=True).click()
+    says(page, "Simulation 20: ")
+    page.wait_for_timeout(300)
+    says(page, "Simulation 20: ")
+    page.get_by_role("button", name="Reset", exact=True).click()
+    page.get_by_role("button", name="A hundred simulations").click()
+    says(page, "Simulation 100:")
+    page.get_by_role("button", name="Ten simulations").click()
+    says(page, "Simulation 110:")
+    page.get_by_role("button", name="After 100", exact=True).click()
+    page.locator(".moments li").nth(9).wait_for()
+    for card in page.locator(".moments li figcaption").all_inner_texts():
+        assert re.match(r"\d+ % for \S+: .* \d+ visits$", card.replace("\n", " ")), card
+    page.locator('[data-name="a1"]').click()
+    says(page, "nothing was searched yet")
+    assert "moves=b2+a1" in page.url

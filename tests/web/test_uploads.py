@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import pytest
@@ -54,14 +55,21 @@ def test_what_is_refused_is_refused_by_both(
 
 def test_a_process_that_fails_or_takes_too_long_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "LARGE", 0)
-    monkeypatch.setattr(uploads, "MOST_SECONDS", 0.01)
-    with pytest.raises(SettingsError, match=r"took more than 0.01 seconds: split it"):
+    monkeypatch.setattr(uploads, "MOST_WAIT_SECONDS", 0.01)
+    with pytest.raises(SettingsError, match="this computer is too busy to read the text"):
         read_upload(ANNOTATED, index=0, game=None, limits=LIMITS)
     monkeypatch.undo()
     monkeypatch.setattr(uploads, "LARGE", 0)
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(SettingsError, match="the process that reads it failed: split it"):
         read_upload(ANNOTATED, index=0, game=None, limits=LIMITS)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGXCPU"), reason="the system has no limit of processor time")
+def test_a_file_that_takes_too_much_processor_time_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "MOST_SECONDS", 1)
+    with pytest.raises(SettingsError, match="took more than 1 seconds: split it"):
+        read_upload("1. e4 e5 2. Nf3 Nf6 " * 200_000, index=0, game=None, limits=LIMITS)
 
 
 def test_a_large_study_opens_with_its_comments() -> None:

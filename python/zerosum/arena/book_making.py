@@ -9,8 +9,8 @@ from pathlib import Path
 
 from zerosum.base.errors import DataError, GameError
 from zerosum.base.files import write_durably
-from zerosum.games import Rules
-from zerosum.games.rules import parse_action, plays_chess960
+from zerosum.games import Rules, parse_action
+from zerosum.games.rules import plays_chess960
 from zerosum.notation import read_games
 from zerosum.notation.legality import game_of, states_of
 from zerosum.notation.own_files import MOVES_SUFFIX, line_text

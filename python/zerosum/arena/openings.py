@@ -21,6 +21,7 @@ from zerosum.base.errors import DataError, GameError, SettingsError, nearest, sh
 from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.random_play import random_opening
 from zerosum.games.rules import drawn_start, plays_chess960
+from zerosum.games.written_moves import read_moves
 from zerosum.notation import Record, read_games
 from zerosum.notation.legality import game_of
 from zerosum.notation.own_files import MOVES_SUFFIX, split_line
@@ -334,13 +335,9 @@ def _opening(
         if start == game.position_text(game.initial_state()):
             start = ""
         _require_open(game, state)
-        for number, text in enumerate(itertools.islice(moves, plies), start=1):
-            try:
-                actions.append(parse_action(game, state, text))
-            except GameError as error:
-                raise GameError(f"move {number}: {error}") from error
-            state = game.play(state, actions[-1])
-            _require_open(game, state)
+        for action, after in read_moves(game, state, itertools.islice(moves, plies)):
+            actions.append(action)
+            _require_open(game, after)
     except GameError as error:
         raise place.refuse(error) from error
     return Opening(name, start, tuple(actions), file=place.file, line=place.line)

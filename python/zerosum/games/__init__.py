@@ -12,8 +12,8 @@ from zerosum.games.rules import State as State
 from zerosum.games.rules import adopt as adopt
 from zerosum.games.rules import make as make
 from zerosum.games.rules import measure_game as measure_game
-from zerosum.games.rules import parse_action as parse_action
 from zerosum.games.rules import start_state as start_state
+from zerosum.games.written_moves import parse_action as parse_action
 
 __all__ = [
     "Game",

@@ -41,7 +41,11 @@ __all__ = ["Geometry", "describe_position", "picture_svg", "piece_svg", "svg", "
 CELL = 48.0
 MARGIN = 14.0
 LABEL = 22.0
-"""Space for a row or column of labels."""
+"""Space for a row or column of labels of the usual size."""
+LETTER = 14.0
+"""Usual size of letters."""
+PHONE, LEAST = 370.0, 10.0
+"""Width of a board on a phone in pixels, and the size that letters have there at least."""
 LINE = 22.0
 """Height of a caption."""
 
@@ -176,7 +180,7 @@ def picture_svg(
     body = [*board.definitions(), *board.ground(), *board.marks(marked), *board.glow(check), *board.pieces(marked)]
     body += [*board.rings(won), *board.labels()]
     captions = drawn_captions(picture) if has_captions else []
-    bottom = board.bottom + (LABEL if any(picture.column_labels) else 0) + (4 if captions else 0)
+    bottom = board.bottom + (board.label if any(picture.column_labels) else 0) + (4 if captions else 0)
     for caption in captions:
         bottom += LINE
         body.append(_letters(caption, MARGIN, bottom - 6, size=15, anchor="start", kind="caption"))
@@ -271,8 +275,11 @@ class _Board:
         self.is_hexagonal = picture.grid == "hexagons"
         self.is_upright = is_upright(picture)
         self.row_height = CELL * math.sqrt(3) / 2 if self.is_hexagonal else CELL
-        self.left = MARGIN + (LABEL if any(picture.row_labels) else 0)
         slant = (self.num_rows - 1) / 2 if self.is_hexagonal else 0
+        width = CELL * (self.num_columns + slant) + 2 * MARGIN + LABEL
+        self.letter = max(LETTER, LEAST * width / PHONE)
+        self.label = LABEL * self.letter / LETTER
+        self.left = MARGIN + (self.label if any(picture.row_labels) else 0)
         self.right = self.left + CELL * (self.num_columns + slant)
         # The lowest hexagons reach below their row.
         self.bottom = MARGIN + self.row_height * self.num_rows + (CELL / math.sqrt(12) if self.is_hexagonal else 0)
@@ -464,11 +471,12 @@ class _Board:
         for row, label in enumerate(self.picture.row_labels[::step]):
             if label:
                 x, y = self._place(row * self.num_columns)
-                yield _letters(label, x - CELL / 2 - 8, y + 5, anchor="end")
+                yield _letters(label, x - CELL / 2 - 8, y + self.letter * 0.36, size=self.letter, anchor="end")
         for column, label in enumerate(self.picture.column_labels[::step]):
             if label:
                 x, _ = self._place((self.num_rows - 1) * self.num_columns + column)
-                yield _letters(label, x, self.bottom + (19 if self.is_hexagonal else 17))
+                y = self.bottom + self.letter + (5 if self.is_hexagonal else 3)
+                yield _letters(label, x, y, size=self.letter)
 
     def _square(self, cell: int) -> str:
         x, y = self.centre(cell)
@@ -530,7 +538,9 @@ def _is_ideograph(character: str) -> bool:
     return "\u3040" <= character <= "\u30ff" or "\u3400" <= character <= "\u9fff"
 
 
-def _letters(text: str, x: float, y: float, *, size: float = 14, anchor: str = "middle", kind: str = "label") -> str:
+def _letters(
+    text: str, x: float, y: float, *, size: float = LETTER, anchor: str = "middle", kind: str = "label"
+) -> str:
     place = f'class="{kind}" x="{x:g}" y="{y:g}" font-size="{size:g}" text-anchor="{anchor}"'
     return f'<text {place} font-family="{LETTERS}" fill="{INK}" xml:space="preserve">{_text(text)}</text>'
 

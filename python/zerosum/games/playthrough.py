@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from zerosum.base.errors import GameError
-from zerosum.games.rules import Rules, State, parse_action, start_state
+from zerosum.games.rules import Rules, State, start_state
+from zerosum.games.written_moves import read_moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +99,9 @@ class Playthrough:
     def read_on(self, texts: Iterable[str]) -> Playthrough:
         """The game after further moves as texts. Raises GameError as `read`."""
         states, actions = [*self.states], [*self.actions]
-        for text in texts:
-            try:
-                actions.append(parse_action(self.game, states[-1], text))
-            except GameError as error:
-                raise GameError(f"move {len(states)}: {error}") from error
-            states.append(self.game.play(states[-1], actions[-1]))
+        for action, state in read_moves(self.game, states[-1], texts, first=len(states)):
+            actions.append(action)
+            states.append(state)
         return replace(self, states=tuple(states), actions=tuple(actions))
 
     def back_to(self, ply: int) -> Playthrough:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import functools
 import random
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from zerosum._core import Game as CoreGame
 from zerosum._core import GameSpec, Leaves, PlaneSpec, State, core_game_names, uniform
-from zerosum.base.errors import GameError, near, nearest, shown
+from zerosum.base.errors import GameError, nearest, shown
 from zerosum.games import openspiel
 from zerosum.games.names import GameName
 from zerosum.games.python_game import Game as Game
@@ -33,8 +32,6 @@ __all__ = [
     "make",
     "measure_game",
     "move_number",
-    "near_moves",
-    "parse_action",
     "peoples_notation",
     "plays_chess960",
     "start_state",
@@ -127,9 +124,9 @@ def move_number(game: Rules, state: State, ply: int) -> str:
         state: The position before the move.
         ply: The move's number in its game, from 1, for games that number each move.
 
+    >>> from zerosum.games import state_after
     >>> chess, go = make("chess"), make("go9")
-    >>> e4 = chess.play(chess.initial_state(), parse_action(chess, chess.initial_state(), "e4"))
-    >>> e5 = chess.play(e4, parse_action(chess, e4, "e5"))
+    >>> e4, e5 = state_after(chess, "e4"), state_after(chess, "e4 e5")
     >>> [move_number(chess, state, 99) for state in (e4, e5)], move_number(go, go.initial_state(), 1)
     (['1', '2'], '1')
     """
@@ -237,23 +234,6 @@ def require_a_move(game: Rules) -> None:
         raise place_error(game.spec.name, game.draw, start, GameError("the game is over before the first move"))
 
 
-def parse_action(game: Rules, state: State, text: str, *, notation: str | None = None) -> int:
-    """The legal action with this text in any of the game's notations.
-
-    >>> game = make("connect4")
-    >>> parse_action(game, game.initial_state(), "4")
-    3
-
-    Raises:
-        GameError: no legal action has this text; the message lists similar ones, as `near_moves` does in `notation`.
-    """
-    action = game.parse_action(state, text)
-    if action is not None:
-        return action
-    near = near_moves(game, state, text, notation=notation)
-    raise GameError(f"{shown(text)} is not a legal move here: {near}.")
-
-
 PEOPLES_NOTATIONS = ("san", "kif")
 """Notations that people read more easily than the game's own."""
 
@@ -265,52 +245,6 @@ def peoples_notation(game: Rules) -> str | None:
     ('san', 'kif', None)
     """
     return next((name for name in PEOPLES_NOTATIONS if name in game.notations), None)
-
-
-_FEW_MOVES = 20
-_NEAR_MOVES = 5
-_NUMERALS = str.maketrans("一二三四五六七八九", "123456789")
-
-
-def near_moves(game: Rules, state: State, text: str, *, notation: str | None = None) -> str:
-    """The end of a message about an illegal move, after a colon: similar legal moves, or else some or all of them.
-
-    Moves are written in `notation`, also those whose text in another notation is similar; if it is None, in the game's
-    own notation, and similar moves in any notation.
-    """
-    legal = game.legal_actions(state, past_soft_endings=True)
-    if not legal:
-        return f"the game is over ({game.ending(state)})"
-    others = [other for other in (None, *game.notations) if other != notation]
-    texts = sorted(game.action_text(state, action, notation) for action in legal)
-    if notation is None:
-        also = [game.action_text(state, action, other) for other in others for action in legal]
-        found = near(text, [*texts, *also], most=_NEAR_MOVES)
-    else:
-        similar = (_similar_actions(game, state, text, each) for each in (notation, *others))
-        found = [game.action_text(state, action, notation) for action in next(filter(None, similar), [])]
-    if found:
-        return f"near are {', '.join(found)}, of {len(legal)} that are legal"
-    if len(legal) <= _FEW_MOVES:
-        return f"legal are {', '.join(texts)}"
-    return f"legal are {', '.join(texts[:5])} and {len(legal) - 5} more"
-
-
-def _similar_actions(game: Rules, state: State, text: str, notation: str | None) -> list[int]:
-    """The legal actions whose text in one notation is similar to a text, the most similar first.
-
-    Numerals of all kinds are equal. The origin in brackets, which people leave out in KIF, counts if the text has it.
-    """
-
-    def plain(written: str) -> str:
-        return unicodedata.normalize("NFKC", written).translate(_NUMERALS)
-
-    wanted, actions = plain(text), dict[str, list[int]]()
-    for action in game.legal_actions(state, past_soft_endings=True):
-        written = plain(game.action_text(state, action, notation))
-        actions.setdefault(written if "(" in wanted else written.partition("(")[0], []).append(action)
-    found = near(wanted, actions, most=_NEAR_MOVES)
-    return [action for written in found for action in actions[written]][:_NEAR_MOVES]
 
 
 def start_state(game: Rules, text: str) -> State:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from zerosum.base.errors import GameError, shown
 from zerosum.games import Rules, State, make, start_state
 from zerosum.games.names import GameName
-from zerosum.games.rules import given_options, near_moves, with_options
+from zerosum.games.rules import given_options, with_options
+from zerosum.games.written_moves import near_moves
 from zerosum.notation import ki2, pgn
 from zerosum.notation.record import Move, Record, RecordError
 
@@ -243,7 +244,7 @@ def parse_move(game: Rules, state: State, move: Move, number: int, notation: str
         state: The position before the move.
         move: A parsed move, or one in the game's own notation.
         number: The number of the move in its game, from 1.
-        notation: The notation of similar legal moves in an error; None is the game's own.
+        notation: That of a text whose form does not tell it, for an error's legal moves; None is the game's own.
 
     Raises:
         NullMoveError: the move is a null move of PGN.

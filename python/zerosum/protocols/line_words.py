@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from zerosum.base.errors import GameError, SettingsError, shown
 from zerosum.games import Rules, State
 from zerosum.games.playthrough import Playthrough
-from zerosum.games.rules import near_moves
+from zerosum.games.written_moves import near_moves
 from zerosum.play.analysis import move_texts
 from zerosum.play.followed_search import continuation
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import random
 from collections.abc import Mapping
 from typing import Any
 
 from zerosum.base.errors import GameError
-from zerosum.games import Rules, state_after
+from zerosum.games import Rules, State, state_after
+from zerosum.games.board_in_text import board_picture
 from zerosum.games.catalogue import plane_table
 from zerosum.games.rules import names_planes, with_options
 from zerosum.games.short_names import short_name
@@ -22,10 +24,12 @@ CONTROLS = {"komi": "Komi", "handicap": "Handicap stones"}
 MOST_HANDICAP = 9
 MOST_PLANES = 64
 """Most planes that are drawn."""
+MOST_STONES = 30
+"""Most stones of a thumbnail."""
 
 
 def games(library: Library) -> list[dict[str, Any]]:
-    """All games, each with a drawing of its initial position and whether a network of it can play.
+    """All games, each with a small drawing and whether a network of it can play.
 
     Games with options, such as another size, are among them if a network has learned them.
     """
@@ -52,8 +56,24 @@ def games(library: Library) -> list[dict[str, Any]]:
 
 @functools.lru_cache(maxsize=128)
 def _first_board(game: Rules) -> str:
-    svg: str = draw_board(game, game.initial_state())["svg"]
+    """The initial position. A board that is empty then has some stones, as bare lines look alike."""
+    state = game.initial_state()
+    picture = board_picture(game, state)
+    if picture is not None and not any(picture.cells):
+        state = _after_random_moves(game, state, number=min(max(3, len(picture.cells) // 6), MOST_STONES))
+    svg: str = draw_board(game, state)["svg"]
     return svg
+
+
+def _after_random_moves(game: Rules, state: State, *, number: int) -> State:
+    """The position after so many random moves, always the same; before the game's end if that comes earlier."""
+    generator = random.Random(0)
+    for _ in range(number):
+        after = game.play(state, generator.choice(game.legal_actions(state)))
+        if game.outcome(after) is not None:
+            break
+        state = after
+    return state
 
 
 def controls(game: Rules) -> list[dict[str, Any]]:

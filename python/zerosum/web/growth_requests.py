@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zerosum.analysis.query_fields import Fields
 from zerosum.base.errors import SettingsError
-from zerosum.games import parse_action, start_state
+from zerosum.games import start_state
 from zerosum.games.short_names import short_name
+from zerosum.games.written_moves import read_moves
 from zerosum.web.boards import draw_board, page_notation, place_moves
 from zerosum.web.growth import MOST_SIMULATIONS, Growth, Settings
 
@@ -33,10 +34,9 @@ async def growth_open(visit: Visit, fields: Fields) -> dict[str, Any]:
     if len(moves.split()) > visit.house.limits.plies:
         raise SettingsError(f"the game has more than {visit.house.limits.plies:,} moves.")
     state, shown = start_state(game, fields.text("start")), []
-    for word in moves.split():
-        action = parse_action(game, state, word)
+    for action, after in read_moves(game, state, moves.split()):
         shown.append(game.action_text(state, action, page_notation(game)))
-        state = game.play(state, action)
+        state = after
     vs = fields.text("vs") or await asyncio.to_thread(library.usual_opponent, game, has_tree=True)
     player = await asyncio.to_thread(library.analyst, vs, game)
     visit.stop("growth", "figure")

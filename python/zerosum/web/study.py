@@ -26,6 +26,7 @@ from zerosum.base.errors import DataError, GameError, SettingsError, shown
 from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.playthrough import Playthrough
 from zerosum.games.short_names import short_name
+from zerosum.games.written_moves import read_moves
 from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.legality import check_record
 from zerosum.notation.own_files import split_line
@@ -59,13 +60,9 @@ class Study:
         self.game, self.record, self.others, self.index = game, record, list(others), index
         self.states = [start_state(game, record.start)]
         self.actions: list[int] = []
-        for number, move in enumerate(record.moves, start=1):
-            try:
-                action = parse_action(game, self.states[-1], move.text)
-            except GameError as error:
-                raise GameError(f"move {number}: {error}") from error
+        for action, state in read_moves(game, self.states[0], [move.text for move in record.moves]):
             self.actions.append(action)
-            self.states.append(game.play(self.states[-1], action))
+            self.states.append(state)
         self.tree = MoveTree(game, self.states, self.actions, record, notation=page_notation(game))
         self.here = self.tree.root
         """The current position."""

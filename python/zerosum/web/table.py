@@ -16,11 +16,12 @@ from typing import Any
 
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.contest.clock import Clock, TimeControl, TimeLeft
-from zerosum.games import Rules, State, parse_action, start_state
+from zerosum.games import Rules, State, start_state
 from zerosum.games.board_in_text import board_picture
 from zerosum.games.picture import stone_names
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.games.short_names import short_name
+from zerosum.games.written_moves import read_moves
 from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.own_files import line_text
 from zerosum.notation.record import Move, Record
@@ -91,11 +92,8 @@ class Table:
         self._judged: tuple[tuple[int, frozenset[int]], FinalScore | None] | None = None
         """The number of moves and the marked points, and the score of the position."""
         self.resigned = resigned
-        for number, text in enumerate(moves, start=1):
-            try:
-                self._push(parse_action(game, self.state, text))
-            except GameError as error:
-                raise GameError(f"move {number}: {error}") from error
+        for action, _ in read_moves(game, self.state, moves):
+            self._push(action)
         self._turns: dict[int, tuple[TimeLeft, TimeLeft]] = {}
         """Both players' time at the beginning of the turn after so many moves, from the first turn at this table on."""
         self._left = [float(seconds) for seconds in left_s]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -26,8 +27,10 @@ from zerosum.web.limits import NICENESS, Limits
 
 LARGE = 1 << 16
 """Characters from which a text is read by another process; a smaller one is read in some hundredths of a second."""
-MOST_SECONDS = 60.0
-"""Time of the process."""
+MOST_SECONDS = 60
+"""Processor time of the process, where the system limits it: a busy computer is no reason to refuse a file."""
+MOST_WAIT_SECONDS = 600.0
+"""Time until the process is ended in any case."""
 MOST_IN_VARIATIONS = 10
 """Moves of a record with its variations, as a multiple of the plies that a game may have."""
 MOST_TITLE = 120
@@ -61,13 +64,16 @@ def read_upload(text: str, *, index: int, game: Rules | None, limits: Limits) ->
     if len(text) < LARGE or (game is not None and game.is_python):  # the other process has no games of one's own
         return _read(text, index, game, limits)
     task = {"text": text, "index": index, "game": game and game.spec.full_name, "limits": asdict(limits)}
+    task["seconds"] = MOST_SECONDS
     command = [sys.executable, "-m", "zerosum.web.uploads"]
     try:
         found = subprocess.run(
-            command, input=json.dumps(task).encode(), capture_output=True, timeout=MOST_SECONDS, check=False
+            command, input=json.dumps(task).encode(), capture_output=True, timeout=MOST_WAIT_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        raise SettingsError(f"reading the text took more than {MOST_SECONDS:g} seconds: split it.") from None
+        raise SettingsError("this computer is too busy to read the text: try again later, or split it.") from None
+    if hasattr(signal, "SIGXCPU") and found.returncode == -signal.SIGXCPU:
+        raise SettingsError(f"reading the text took more than {MOST_SECONDS} seconds: split it.")
     if found.returncode != 0:
         raise SettingsError("the text could not be read, because the process that reads it failed: split it.")
     answer = json.loads(found.stdout)
@@ -140,11 +146,21 @@ def _title(record: Record) -> str:
     return f"{names} {record.header('date')}".strip()[:MOST_TITLE]
 
 
+def _limit_processor_time(seconds: int) -> None:
+    """Have the system end this process after so much processor time; Windows has no such limit."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+
+
 def main() -> None:
     """Read the text of standard input, as the other process."""
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     task = json.loads(sys.stdin.buffer.read())
+    _limit_processor_time(task["seconds"])
     game = None if task["game"] is None else make(task["game"])
     answer: dict[str, Any] | None
     try:

@@ -24,7 +24,7 @@ from zerosum.base.errors import SettingsError, shown
 from zerosum.base.settings import require_known
 from zerosum.contest.mover import EngineFailure, EngineLimits, EngineMove
 from zerosum.games import Rules, State
-from zerosum.games.rules import near_moves
+from zerosum.games.written_moves import near_moves
 from zerosum.play.engines.gtp_client import GtpClient
 from zerosum.play.engines.position import EnginePosition
 from zerosum.play.engines.process import EngineProcess, EngineTimeouts
