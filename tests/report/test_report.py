@@ -29,6 +29,7 @@ from zerosum.base.errors import DataError, SettingsError
 from zerosum.contest.elo import MOST_ELO_ERROR, TOO_FEW_GAMES
 from zerosum.games import Rules, State, make
 from zerosum.games.piece_kinds import piece_kinds
+from zerosum.network.checkpoint import list_checkpoints
 from zerosum.play.driver import SearchDriver
 from zerosum.play.search_tree import most_visited
 from zerosum.play.task import Task
@@ -41,6 +42,7 @@ from zerosum.report.game_statistics import GameBlock, block_of, reliability
 from zerosum.report.notable_games import swings
 from zerosum.report.opening_choice import human_shares, opening_shares
 from zerosum.report.page import write_page
+from zerosum.report.probes import Probe
 from zerosum.report.run_data import differing_settings, families, read_run
 from zerosum.report.search_tree import tree_svg
 from zerosum.run.metrics import MetricsRow
@@ -254,6 +256,28 @@ def test_a_run_that_learned_from_records_is_rated_from_checkpoint_0(single: Path
     assert "Elo from checkpoint 0 = 1,000" in text
     rated = read_run(run).strength.ratings_from_first(1000)[4]
     assert 1090 < rated.elo < 1110 and f">{rated.elo:,.0f}<" in text and f">{rated.error:,.0f}<" in text
+
+
+def test_a_network_without_its_training_is_no_run_that_has_just_begun(single: Path, tmp_path: Path) -> None:
+    """As the bundled ones: a page without empty sections."""
+    run, newest = tmp_path / "network", list_checkpoints(single / "checkpoints")[-1]
+    (run / "checkpoints").mkdir(parents=True)
+    for source in (newest, newest.with_suffix(".safetensors")):
+        shutil.copy(source, run / "checkpoints")
+    shutil.copy(single / "config.toml", run)
+    text = html.unescape(page_of([run], tmp_path / "report.html"))
+    assert "a network of step 4 without the games and measurements of its training" in text
+    assert "just begun" not in text and "<h2>Curves" not in text
+
+
+def test_a_single_checkpoint_is_drawn_as_bars(single: Path, drawn: list[Figure]) -> None:
+    one = Probe(4, {"a": 0.2, "b": 0.7, "c": 0.1}, 0.25, {"pawn": 0.1})
+    found = drawings.probe_picture(read_run(single), [one])
+    assert found is not None and "the initial position is +0.25" in found.caption
+    moves, pieces = drawn[-1].axes
+    assert [bar.get_width() for bar in moves.patches] == [0.7, 0.2, 0.1]  # type: ignore[attr-defined]
+    assert [label.get_text() for label in moves.get_yticklabels()] == ["b", "a", "c"]
+    assert [label.get_text() for label in pieces.get_yticklabels()] == ["pawn"]
 
 
 def test_equal_runs_give_equal_pages(runs: list[Path], tmp_path: Path) -> None:

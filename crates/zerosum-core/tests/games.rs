@@ -10,6 +10,7 @@ use zerosum_core::games::connect4::ConnectFour;
 use zerosum_core::games::go::Go;
 use zerosum_core::games::gomoku::Gomoku;
 use zerosum_core::games::hex::Hex;
+use zerosum_core::games::medley::Medley;
 use zerosum_core::games::minichess::Minichess;
 use zerosum_core::games::minishogi::Minishogi;
 use zerosum_core::games::nim::Nim;
@@ -197,6 +198,7 @@ fn every_game_keeps_the_contract() {
         keeps_the_contract(&go::<6, 362>("go"), 1),
         keeps_the_contract(&Gomoku::standard(), 2),
         keeps_the_contract(&Hex::standard(), 5),
+        keeps_the_contract(&Medley::standard(), 50),
         keeps_the_contract(&Minichess::standard(), 15),
         keeps_the_contract(&Minishogi::standard(), 15),
         keeps_the_contract(&Nim::standard(), 300),
@@ -248,6 +250,9 @@ fn action_planes() -> Vec<(&'static str, Fills, Turn)> {
         ("gomoku", |_| true, same),
         ("hex", |_| true, |row, column, _, _| (column, row)),
         ("hex(size=4, swap=true)", |_| true, |row, column, _, _| (column, row)),
+        ("medley", |plane| plane == 0, |row, column, _, _| (column, row)),
+        ("medley(games=gomoku)", |plane| plane == 0, same),
+        ("medley(games=breakthrough)", |_| false, flipped),
         ("minichess", |_| false, flipped),
         ("minishogi", |plane| plane >= 64, turned),
         ("nim", |_| false, same),
@@ -338,6 +343,9 @@ fn options_keep_the_contract() {
     }
     for game in ["nim(misere=true)", "nim(heaps=2-2)", "nim(heaps=1-20-3-4-5)"] {
         keeps_the_contract(&Nim::from_options(options(game)).expect(game), 100);
+    }
+    for game in ["medley(size=4, games=gomoku)", "medley(size=5, games=breakthrough)", "medley(size=8)"] {
+        keeps_the_contract(&Medley::from_options(options(game)).expect(game), 20);
     }
     // Boards of more than 64 squares, with a full last word and without.
     keeps_the_contract(&Hex::from_options(options("hex(size=16)")).expect("a size"), 1);

@@ -12,7 +12,17 @@ from zerosum.cli.application import app
 from zerosum.cli.words import RUN_HELP, RunArgument, require_pairs_option, require_target, say, seed_option
 
 Number = TypeVar("Number", int, float)
-STUDIES = ("nim", "parts", "thinking-time", "diversity", "learned-when", "piece-values", "ablations", "stability")
+STUDIES = (
+    "nim",
+    "parts",
+    "thinking-time",
+    "diversity",
+    "learned-when",
+    "piece-values",
+    "ablations",
+    "stability",
+    "one-network",
+)
 Runs = Annotated[list[str], typer.Argument(help=f"One or more. {RUN_HELP}", show_default=False)]
 
 

@@ -314,7 +314,7 @@ class GameSize:
 
 @functools.lru_cache(maxsize=32)
 def measure_game(game: Rules, *, num_games: int = 50, seed: int = 0) -> GameSize:
-    """Measure uniformly random games. The result is cached, because games in Python are slow.
+    """Measure uniformly random games, from any of the starts. The result is cached, because games in Python are slow.
 
     Raises:
         GameError: the game is over before the first move.
@@ -324,10 +324,14 @@ def measure_game(game: Rules, *, num_games: int = 50, seed: int = 0) -> GameSize
     num_legal = num_plies = 0
     takes_turns = True
     for _ in range(num_games):
-        state, before = game.initial_state(), -1
+        state, before = _random_start(game, generator), -1
         while legal := game.legal_actions(state):
             num_legal += len(legal)
             num_plies += 1
             takes_turns &= (player := game.player(state)) != before
             state, before = game.play(state, generator.choice(legal)), player
     return GameSize(legal_actions=num_legal / num_plies, plies=num_plies / num_games, takes_turns=takes_turns)
+
+
+def _random_start(game: Rules, generator: random.Random) -> State:
+    return game.initial_state() if game.num_starts == 1 else game.start(generator.randrange(game.num_starts))

@@ -384,8 +384,8 @@ def human_openings_picture(run: RunData, blocks: Sequence[GameBlock], game: Rule
 
 def probe_picture(run: RunData, probes: Sequence[Probe]) -> Picture | None:
     """The network without search, by checkpoint: first moves, their value, the values of pieces."""
-    if not probes:
-        return None
+    if len(probes) < 2:
+        return _single_probe_picture(run, probes[0]) if probes else None
     has_pieces = any(one.pieces for one in probes)
     drawn, all_axes = figure(3 if has_pieces else 2)
     steps = [one.step for one in probes]
@@ -411,4 +411,27 @@ def probe_picture(run: RunData, probes: Sequence[Probe]) -> Picture | None:
         f"The network of {run.name} without search",
         "The dotted line marks equal probabilities of all first moves."
         + (" The values of pieces are fitted to its values of positions from games." if has_pieces else ""),
+    )
+
+
+def _single_probe_picture(run: RunData, one: Probe) -> Picture:
+    """The network of the only checkpoint without search, as bars: curves would be single points."""
+    drawn, all_axes = figure(2 if one.pieces else 1)
+    moves = sorted(one.first_moves, key=lambda name: -one.first_moves[name])[:MOST_LINES]
+    charts = [(moves, [one.first_moves[move] for move in moves], "network alone: first moves")]
+    if one.pieces:
+        charts.append((list(one.pieces), list(one.pieces.values()), "value of one more piece"))
+    for axes, (names, values, title) in zip(all_axes, charts, strict=True):
+        axes.barh(range(len(names)), values, color=COLOURS[0], height=0.6)
+        axes.set_yticks(range(len(names)), names)
+        axes.invert_yaxis()
+        axes.set(title=title)
+    all_axes[0].axvline(1 / len(one.first_moves), color="#888888", linewidth=0.8, linestyle=":")
+    all_axes[0].set(xlabel="probability", xlim=(0, 1))
+    return picture(
+        drawn,
+        f"The network of {run.name}, step {one.step:,}, without search",
+        f"Its value of the initial position is {one.value:+.2f} for the player to move. The dotted line marks equal"
+        " probabilities of all first moves."
+        + (" The values of pieces are fitted to its values of positions from games." if one.pieces else ""),
     )

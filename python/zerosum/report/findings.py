@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from zerosum.contest.elo import TOO_FEW_GAMES
+from zerosum.network.checkpoint import read_info
 from zerosum.report.game_statistics import GameBlock
 from zerosum.report.run_data import RunData
 from zerosum.run.core_use import mean_use
@@ -166,7 +167,13 @@ def _cores(run: RunData) -> Iterator[Finding]:
 
 
 def _start(run: RunData) -> Iterator[Finding]:
-    if not run.rows:
+    if not run.rows and run.checkpoints and (step := read_info(run.checkpoints[-1]).step):
+        yield Finding(
+            "note",
+            f"This is a network of step {step:,} without the games and measurements of its training: the page has what"
+            " the network itself tells.",
+        )
+    elif not run.rows:
         yield Finding("note", "The run has just begun and has no measurements yet.")
     elif run.rows[-1].step == 0:
         yield Finding(

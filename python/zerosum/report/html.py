@@ -26,6 +26,7 @@ p, ul { margin: .4rem 0; } .soft, figcaption { color: var(--soft); font-size: .9
 .collapse { border-color: var(--bad); } .collapse b { color: var(--bad); }
 .warning { border-color: var(--warn); } .warning b { color: var(--warn); }
 figure { margin: .8rem 0; } figure img { max-width: 100%; height: auto; display: block; }
+.trees { display: flex; flex-wrap: wrap; gap: 0 1.5rem; align-items: flex-start; }
 figure img.tree { max-width: none; background: #f7f7f5; border-radius: 6px; }
 table { border-collapse: collapse; font-size: .92rem; margin: .5rem 0; } .wide { overflow-x: auto; }
 th, td { text-align: left; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; }

@@ -151,6 +151,9 @@ class Page:
         yield table(*work_table(runs), numbers=True)
         if len(runs) > 1:
             yield from _differences(runs)
+        curves = list(self._curves(runs, next((game for n in numbers if (game := self._games[n]) is not None), None)))
+        if not curves:
+            return
         yield f"<h2>Curves{text(of)}</h2>"
         if any(len(family) > 1 for family in families(runs)):
             words = (
@@ -158,10 +161,14 @@ class Page:
                 " of the mean (Student's)."
             )
             yield f"<p class=soft>{words}</p>"
+        yield from curves
+
+    def _curves(self, runs: Sequence[RunData], game: Rules | None) -> Iterator[str]:
+        """The curves of the runs of a game; `game` is None if its rules could not be loaded."""
         yield from figure(drawings.strength_picture(runs))
         for run in runs:
             yield from _from_first(run)
-        yield from self._among_others(runs, next((game for n in numbers if (game := self._games[n]) is not None), None))
+        yield from self._among_others(runs, game)
         for drawn in (
             drawings.loss_picture(runs),
             drawings.held_out_picture(runs),
@@ -301,10 +308,12 @@ def _trees(told: Sequence[SearchStage]) -> Iterator[str]:
         "<p class=soft>The ten most visited positions below the initial one. In the circle: the first player's winning"
         " chance in percent. A thicker border: more visits.</p>"
     )
+    yield "<div class=trees>"
     for one in drawn:
         words = f"The search tree after {one.num_simulations:,} simulations"
         yield f'<figure class=wide><img class=tree src="{tree_image(one.tree)}" alt="{words}">'
         yield f"<figcaption>{words}</figcaption></figure>"
+    yield "</div>"
 
 
 def _who_played(blocks: Sequence[GameBlock]) -> str:

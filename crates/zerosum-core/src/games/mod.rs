@@ -11,6 +11,7 @@ pub mod go;
 pub mod gomoku;
 pub mod hex;
 mod history;
+pub mod medley;
 mod mini;
 pub mod minichess;
 pub mod minishogi;
@@ -51,7 +52,7 @@ pub type AnyGameResult = Result<Arc<dyn AnyGame>, String>;
 type Row = (&'static str, &'static [(&'static str, &'static str)], fn(Options) -> AnyGameResult);
 
 /// Every name that [`by_name`] knows, ascending.
-const GAMES: [Row; 16] = [
+const GAMES: [Row; 17] = [
     ("breakthrough", &[], make::<breakthrough::Breakthrough>),
     ("chess", &[], make::<chess::Chess>),
     ("chess960", &[], |options| Ok(erased(chess::Chess::with_encoding(options, chess::Variant::Chess960)?))),
@@ -62,6 +63,7 @@ const GAMES: [Row; 16] = [
     ("go9", &[("size", "9")], go::make),
     ("gomoku", &[], make::<gomoku::Gomoku>),
     ("hex", &[], make::<hex::Hex>),
+    ("medley", &[], make::<medley::Medley>),
     ("minichess", &[], make::<minichess::Minichess>),
     ("minishogi", &[], make::<minishogi::Minishogi>),
     ("nim", &[], make::<nim::Nim>),

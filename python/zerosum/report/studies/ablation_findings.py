@@ -5,13 +5,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
-from zerosum.report.drawings import COLOURS, Picture, figure, picture
 from zerosum.report.studies.ablation_results import DEFAULTS, Ablated
 from zerosum.report.studies.ablation_variants import VARIANTS
 from zerosum.report.studies.estimates import NO_DIFFERENCE
 from zerosum.report.studies.matches import OPENING_PLIES
 from zerosum.report.studies.page import Findings, Table
-from zerosum.report.studies.trainings import MOST_ELO, POOLED_HEAD, Pooled, drawn, elo_words
+from zerosum.report.studies.pooled_picture import pooled_picture
+from zerosum.report.studies.trainings import POOLED_HEAD, Pooled, elo_words
 
 
 def ablation_findings(results: Sequence[Ablated], variants: Sequence[str], *, title: str, simulations: int) -> Findings:
@@ -37,7 +37,7 @@ def ablation_findings(results: Sequence[Ablated], variants: Sequence[str], *, ti
         title,
         _conclusion(pooled, groups),
         tuple(tables),
-        (_picture(pooled),) if pooled else (),
+        (pooled_picture(pooled, "the defaults"),) if pooled else (),
         (
             f"Each variant's last network against that of the defaults of the same seed, {simulations} simulations a"
             f" move, the same search for both; each pair of games begins with {OPENING_PLIES} random plies.",
@@ -65,23 +65,6 @@ def _trainings(groups: Mapping[str, Sequence[Ablated]]) -> Table:
         for name, found in groups.items()
     )
     return Table("Trainings, means over seeds", ("variant", "seeds", *(name for name, _, _ in columns)), rows)
-
-
-def _picture(pooled: Mapping[str, Pooled]) -> Picture:
-    drawing, (axes,) = figure(1, height=1.0 + 0.42 * len(pooled), width=7.5)
-    for place, found in enumerate(reversed(list(pooled.values()))):
-        low, elo, high = drawn([found.elo.low, found.elo.elo, found.elo.high])
-        colour = COLOURS[0] if found.is_clear else "#8a9099"
-        axes.errorbar([elo], [place], xerr=[[elo - low], [high - elo]], color=colour, marker="o", capsize=3)
-    axes.axvline(0, color="#888888", linewidth=0.8, linestyle=":")
-    axes.set_yticks(range(len(pooled)), list(pooled)[::-1])
-    axes.set(xlabel="Elo against the defaults", ylim=(-0.6, len(pooled) - 0.4))
-    return picture(
-        drawing,
-        "Elo against the defaults",
-        "All seeds together, with 95 % intervals over games; grey where no difference is shown. Ends beyond"
-        f" {MOST_ELO:.0f} Elo are drawn there.",
-    )
 
 
 def _conclusion(pooled: Mapping[str, Pooled], groups: Mapping[str, Sequence[Ablated]]) -> str:

@@ -11,6 +11,7 @@ from zerosum.report.studies.ablations import AblationsStudy
 from zerosum.report.studies.diversity import DiversityStudy
 from zerosum.report.studies.learned_when import LearnedWhenStudy
 from zerosum.report.studies.nim import VARIANTS, NimStudy
+from zerosum.report.studies.one_network import OneNetworkStudy
 from zerosum.report.studies.parts import PartsStudy
 from zerosum.report.studies.piece_values import PieceValuesStudy
 from zerosum.report.studies.stability import StabilityStudy
@@ -53,6 +54,7 @@ STUDIES: dict[str, Listed] = {
     "stability": Listed(
         StabilityStudy.of, frozenset({"--variant", "--seeds", "--minutes", "--games", "--simulations"})
     ),
+    "one-network": Listed(OneNetworkStudy.of, frozenset({"--seeds", "--minutes", "--games", "--simulations"})),
 }
 
 
