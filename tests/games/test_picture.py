@@ -190,3 +190,23 @@ def test_a_flipped_board_is_turned_and_its_pieces_are_not(grid: str) -> None:
 def test_a_notebook_shows_a_state_as_its_picture(game: Rules) -> None:
     state = game.initial_state()
     assert state._repr_svg_() == svg(game, state)
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "chess", "shogi", "go9", "go13", "go19", "go(size=25)", "gomoku", "hex"])
+@pytest.mark.parametrize("flipped", [False, True])
+def test_the_letters_beside_a_board_are_legible_on_a_phone(name: str, flipped: bool) -> None:
+    """On a board of 370 pixels they have 9 at least, and they stay within the picture."""
+    game = make(name)
+    picture = game.picture(game.initial_state())
+    assert picture is not None
+    root = parsed(picture_svg(picture, title=name, flipped=flipped))
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    labels = [text for text in root.iter(f"{SVG}text") if text.attrib.get("class") == "label"]
+    assert len(labels) == len(picture.row_labels) + len(picture.column_labels)
+    for label in labels:
+        size = float(label.attrib["font-size"])
+        assert size * 370 / width >= 9
+        assert size <= 0.75 * Geometry.of(picture).side, "it is narrower than its column"
+        if label.attrib["text-anchor"] == "end":
+            assert float(label.attrib["x"]) >= 0.65 * size * len(label.text or "")
+        assert float(label.attrib["y"]) + 0.25 * size <= height
