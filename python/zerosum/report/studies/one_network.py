@@ -50,8 +50,8 @@ class OneNetworkStudy:
     def __post_init__(self) -> None:
         if make(self.extent.game).spec.name != MEDLEY or len(self.parts) < 2:
             raise SettingsError(
-                f"the study one-network is of several games as one, got {self.extent.game!r}: name a medley of two games"
-                f" or more, such as {MEDLEY} or {MEDLEY}(games=hex-gomoku)."
+                f"the study one-network is of several games as one, got {self.extent.game!r}: name a medley of two"
+                f" games or more, such as {MEDLEY} or {MEDLEY}(games=hex-gomoku)."
             )
 
     @classmethod
