@@ -19,6 +19,7 @@ from zerosum.report.studies.one_network import OneNetworkStudy
 from zerosum.report.studies.one_network_findings import one_network_findings
 from zerosum.report.studies.one_network_results import JOINT, Taught
 from zerosum.report.studies.study import run_study
+from zerosum.report.studies.trainings import Extent
 from zerosum.report.studies.words import StudyWords
 from zerosum.run.config import SECTIONS, load_config
 
@@ -52,7 +53,7 @@ def test_options_are_checked_before_any_work(words: StudyWords, message: str) ->
 def test_a_study_of_tiny_trainings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in SMALL.items():
         monkeypatch.setitem(trainings.EQUAL, name, value)
-    study = OneNetworkStudy("medley(size=4, games=gomoku-breakthrough)", seeds=1, minutes=0.03, games=4, simulations=4)
+    study = OneNetworkStudy(Extent(0.03, 4, "medley(size=4, games=gomoku-breakthrough)", seeds=1, simulations=4))
     written: list[str] = []
     assert run_study(study, tmp_path, write=written.append, say=quiet)
     assert "There is one seed" in written[0] and "<img class=chart" in (tmp_path / "index.html").read_text()
@@ -64,7 +65,7 @@ def test_a_study_of_tiny_trainings(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for section in set(SECTIONS) - {"training"}:
         assert len({repr(getattr(config, section)) for config in configs.values()}) == 1, section
     ids = {read_info(list_checkpoints(run / "checkpoints")[-1]).encoder_id for run in runs.values()}
-    assert ids == {make(study.game).spec.encoder_id}
+    assert ids == {make(study.extent.game).spec.encoder_id}
     # The joint network's games are of both kinds, each other network's of its own.
     assert kinds_of(runs[JOINT]) == set(study.parts)
     assert [kinds_of(runs[name]) for name in study.parts] == [{name} for name in study.parts]
