@@ -13,6 +13,9 @@ from commands_for_tests import Command
 from runs_for_tests import train_a_little
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.cli import application
+from zerosum.games import make
+from zerosum.run.config import new_config
+from zerosum.run.config_words import words_on_preset
 from zerosum.run.training import train
 from zerosum.web.library import Library
 
@@ -84,6 +87,26 @@ def test_a_preset_of_another_game_is_named(game: str, preset: str, said: str, tm
     with pytest.raises(SettingsError, match=said):
         train(game, tmp_path / "run", preset=preset, minutes=1, report=lambda _: None)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("game", "preset", "said"),
+    [
+        (
+            "shogi",
+            "go9",
+            "The preset go9 was made for go9, not for shogi: --preset shogi has settings for it. If it is",
+        ),
+        ("nim", "connect4", "The preset connect4 was made for connect4, not for nim: without --preset the settings"),
+        ("shogi", "shogi", ""),
+        ("go19", "go9", ""),
+        ("shogi", "paper", ""),
+    ],
+)
+def test_a_preset_of_another_game_that_could_be_meant_is_told(game: str, preset: str, said: str) -> None:
+    rules = make(game)
+    words = words_on_preset(new_config(rules, game, preset=preset), rules)
+    assert words.startswith(said) and ("was made for" in words) == bool(said)
 
 
 def test_a_fault_of_ones_own_is_not_the_preset_s(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from zerosum.network.evaluators.device import uses_gpu
 from zerosum.network.lc0_config import Lc0Config
 from zerosum.network.weights import num_parameters
 from zerosum.run.config import RunConfig
-from zerosum.run.presets import load_preset, preset_of, strongest_preset
+from zerosum.run.presets import is_for_another_game, load_preset, preset_of, strongest_preset
 from zerosum.run.training_config import TrainingConfig
 
 
@@ -29,8 +29,18 @@ def budget_words(training: TrainingConfig) -> str:
 
 
 def words_on_preset(config: RunConfig, game: Rules) -> str:
-    """Sentences on other presets for a new run: the game's own, and the strongest on a CPU; "" if there are none."""
+    """Sentences on other presets for a new run: the game's own, and the strongest on a CPU; "" if there are none.
+
+    A preset that is named like another game is told first, as a likely slip.
+    """
     sentences = list[str]()
+    if is_for_another_game(config.preset, game):
+        own = preset_of(game)
+        fit = f"--preset {own} has settings for it" if own else "without --preset the settings follow from its size"
+        sentences.append(
+            f"The preset {config.preset} was made for {config.preset}, not for {game.spec.name}: {fit}. If it is meant,"
+            " let the run go on; if not, stop it and begin another --run."
+        )
     if not config.preset and (preset := preset_of(game)):
         budget = budget_words(TrainingConfig(minutes=load_preset(preset, game=game.spec.name)["training"]["minutes"]))
         sentences.append(

@@ -35,6 +35,16 @@ def preset_of(game: Rules) -> str:
     return next((name for name in sorted(games) if Rules(name).spec.full_name == known), "")
 
 
+def is_for_another_game(name: str, game: Rules) -> bool:
+    """Whether a preset is named like a game of the core, and that game is another one.
+
+    >>> from zerosum.games import make
+    >>> [is_for_another_game(name, make("shogi")) for name in ("go9", "shogi", "paper", "")]
+    [True, False, False, False]
+    """
+    return name in core_game_names() and Rules(name).spec.name != game.spec.name
+
+
 def load_preset(name: str, *, game: str) -> dict[str, dict[str, Any]]:
     """The settings of a preset for a game, by section.
 
