@@ -44,7 +44,7 @@ OF_THE_MACHINE = {"num_filters"}
 
 
 def package(
-    run: Path, name: str, *, date: str, records: str = "", rating: str = "", played: str = "", exam: str = ""
+    run: Path, name: str, *, date: str, records: Sequence[str] = (), rating: str = "", played: str = "", exam: str = ""
 ) -> Path:
     """Write the network's folder; returns it.
 
@@ -57,14 +57,14 @@ def package(
     if not checkpoint.info.step or not rows:
         raise DataError(f"{run} has not learned yet.")
     if (config.training.source == "records") != bool(records):
-        needed = "name the command that made them by" if not records else "do without"
+        needed = "name the commands that made them by" if not records else "do without"
         raise DataError(f"{run} learned from {config.training.source}: {needed} --records.")
     unit, seconds = minutes_word(config.training), 60 * rows[-1].minutes
     earlier, earlier_minutes = _initial_network(config, unit)
     own = Strength(run, None, config).ratings.get(player_name(checkpoint.info.step))
     card = NetworkCard(
         command=shlex.join(_command(config)),
-        earlier=(*earlier, *([records] if records else [])),
+        earlier=(*earlier, *records),
         date=date,
         budget=f"{rows[-1].minutes + earlier_minutes:.0f} {unit}",
         evaluations_per_second=round(checkpoint.info.training.get("evaluations", 0) / seconds),
@@ -196,7 +196,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--name", default="", help="name of the folder (default: the game's)")
     parser.add_argument("--date", default="", help="date of the code that trained it, such as 2026-11-22")
     parser.add_argument(
-        "--records", default="", help="command that made its games, for a run that learned from records"
+        "--records",
+        action="append",
+        default=[],
+        help="command that made its games, for a run that learned from records; may be repeated",
     )
     parser.add_argument("--rating", default="", help="rating on the game's ladder, such as 'Elo 1424 ± 100'")
     parser.add_argument("--played", default="", help="conditions of the rating, such as '200 simulations a move'")
