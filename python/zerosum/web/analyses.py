@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from zerosum.analysis.go_score import expected_points
-from zerosum.games import Rules, State
+from zerosum.games import State
+from zerosum.games.rules import has_owners
 from zerosum.notation.legality import options_of
 from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.go_ending import final_score
@@ -71,16 +72,6 @@ def heat(found: Analysis) -> dict[str, list[list[float]]]:
             shares["policy"][cells[-1]] = shares["policy"].get(cells[-1], 0) + prior
             shares["visits"][cells[-1]] = shares["visits"].get(cells[-1], 0) + visits / total
     return {name: [[cell, round(share, 4)] for cell, share in cells.items()] for name, cells in shares.items()}
-
-
-def has_owners(game: Rules) -> bool:
-    """Whether the squares of a game have owners at its end, as the points of Go.
-
-    >>> from zerosum.games import make
-    >>> has_owners(make("go9")), has_owners(make("chess"))
-    (True, False)
-    """
-    return game.ownership(game.initial_state(), 0, 0) is not None
 
 
 def lead(player: Player, state: State, line: Sequence[int] = ()) -> float | None:

@@ -25,6 +25,7 @@ from zerosum.analysis.review_text import review_numbers
 from zerosum.base.errors import DataError, GameError, SettingsError, shown
 from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.playthrough import Playthrough
+from zerosum.games.rules import has_owners
 from zerosum.games.short_names import short_name
 from zerosum.games.written_moves import read_moves
 from zerosum.notation.game_files import GAMES, game_text
@@ -34,7 +35,7 @@ from zerosum.notation.record import Move, Record
 from zerosum.play.analysis import Analysis
 from zerosum.play.driver import Task
 from zerosum.play.player import Player
-from zerosum.web.analyses import has_owners, point
+from zerosum.web.analyses import point
 from zerosum.web.boards import choices, draw_board, move_cells, page_notation, place_moves
 from zerosum.web.library import Library
 from zerosum.web.move_tree import MoveTree, Node

@@ -10,10 +10,11 @@ from zerosum.analysis.query_fields import Fields, QueryError
 from zerosum.analysis.review import Review, ReviewedPosition
 from zerosum.base.errors import SettingsError
 from zerosum.games import State
+from zerosum.games.rules import has_owners
 from zerosum.play.analysis import Analysis
 from zerosum.play.driver import Task
 from zerosum.play.player import Player
-from zerosum.web.analyses import LEAD_PLIES, analysis_json, has_owners, heat, lead, ownership, point
+from zerosum.web.analyses import LEAD_PLIES, analysis_json, heat, lead, ownership, point
 from zerosum.web.study import Study, TurnAnalyst
 
 if TYPE_CHECKING:
