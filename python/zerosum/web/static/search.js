@@ -9,7 +9,10 @@ import {ask, on, whenOpen} from "./wire.js";
 
 const TARGETS = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000];
 const FIGURES = [1000, 10000, 100000, 1000000];
-const ENDS = {proven: "the result is proven", memory: "its memory is full"};
+const ENDS = {
+  proven: "the result is proven",
+  memory: "its memory is full"
+};
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 
 export function show(main, fields) {
@@ -91,8 +94,11 @@ export function show(main, fields) {
           "The fast search of the same position, up to a million simulations: the ten most visited positions after " +
             "100, 1,000, … of them. In the circle: the first player's winning chance in percent."),
         h("div", {className: "row"},
-          choice("Simulations of the figure", FIGURES.map((number) => [String(number), number.toLocaleString()]), "10000",
-            (value) => { figureSize = Number(value); }),
+          choice(
+            "Simulations of the figure", FIGURES.map((number) => [String(number), number.toLocaleString()]), "10000",
+            (value) => {
+              figureSize = Number(value);
+            }),
           drawButton, h("span", {className: "dim", role: "status"}, figureSays)),
         trees),
       h("section", {className: "panel"}, h("h2", {}, "Log"),
