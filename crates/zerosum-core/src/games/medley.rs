@@ -46,6 +46,7 @@ pub struct Medley {
 }
 
 /// A position of one of the games.
+#[allow(clippy::large_enum_variant)] // states are copied, so a box is out of the question
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     /// Of Hex.
