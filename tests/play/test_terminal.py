@@ -284,7 +284,7 @@ def test_a_wrong_word_is_answered_in_its_notation_or_that_of_the_session() -> No
     assert "'nonsense' is not a legal move here: legal are Na3, Nc3, Nf3, Nh3, a3, a4, " in shown
     assert "'e2e5' is not a legal move here: near are e2e4, e2e3, of 20 that are legal." in shown
     assert shown.count("'Nf4' is not a legal move here: near are f4, Nf3, of 20 that are legal.") == 2
-    assert "'nonsense' is not a legal move here: legal are a2a3, a2a4, b1a3, b1c3, b2b3 and 15 more." in shown
+    assert "'nonsense' is not a legal move here: legal are a2a3, a2a4, b1a3, b1c3, b2b3, " in shown
 
 
 @pytest.mark.parametrize("written", ["25歩", "２五歩", "2五歩"])

@@ -106,7 +106,9 @@ def test_a_planned_move_is_played_when_its_turn_comes(visit: Open) -> None:
 
 
 def test_a_piece_in_hand_is_planned_too(visit: Open) -> None:
-    page = visit("#/play?game=shogi&side=0&vs=rollouts&seconds=2&moves=7g7f+3c3d+8h2b%2B+3a2b")
+    page = visit(
+        "#/play?game=shogi&side=0&vs=rollouts&seconds=10&moves=7g7f+3c3d+8h2b%2B+3a2b"
+    )  # longer than the clicks
     says(page, "Your move")
     click(page, "9g", "9f")
     says(page, "is to move")

@@ -154,7 +154,7 @@ def test_names_and_options() -> None:
         study_of("nim", StudyWords(opponent="random"))
     with pytest.raises(SettingsError, match=r"the study nim takes no game and no run: leave out 'chess'"):
         study_of("nim", StudyWords(names=("chess",)))
-    for name in set(STUDIES) - {"nim", "ablations", "stability"}:  # these have a game of their own
+    for name in set(STUDIES) - {"nim", "ablations", "stability", "one-network"}:  # these have a game of their own
         with pytest.raises(SettingsError, match=f"the study {name} needs a"):
             study_of(name, StudyWords())
 
