@@ -123,7 +123,7 @@ def test_planes_and_searches_follow_from_the_network() -> None:
     assert str(go.game) == "go(size=9, liberties=3)" and go.network.ownership_head
     assert new_config(make("chess"), "chess", preset="chess").selfplay.alphabeta_depth
     chess = new_config(make("chess"), "chess", preset="chess", overrides=["training.initial_network=chess"])
-    assert (chess.selfplay.alphabeta_depth, str(chess.game)) == (0, "chess")
+    assert (chess.selfplay.alphabeta_depth, str(chess.game)) == (0, "chess(history=1)")
     kept = new_config(
         make("chess"), "chess", overrides=["training.initial_network=chess", "selfplay.alphabeta_depth=2"]
     )
