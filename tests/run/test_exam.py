@@ -326,7 +326,7 @@ def test_the_command(zero: Command, tmp_path: Path) -> None:
 def test_evaluate_has_the_exam(zero: Command) -> None:
     line = ("evaluate", "bundled/chess", "--games", "0", "--positions", "0", "--exam", "1", "-n", "5")
     lines = zero(*line).out.splitlines()
-    at = lines.index("The exam of chess(history=1):")
+    at = lines.index("The exam of chess:")
     assert lines[at + 1] == HEAD
     assert [text[:20].rstrip() for text in lines[at + 2 : at + 7]] == [part.name for part in exam_of(rules("chess"))]
 

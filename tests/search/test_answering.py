@@ -65,7 +65,7 @@ def test_all_leaves_are_answered_and_counted(num_batches: int, leaves_in_flight:
 
 @pytest.mark.parametrize("num_batches", [1, 2])
 def test_it_ends_when_it_is_told(num_batches: int) -> None:
-    """With what is under way applied; the search can go on afterwards."""
+    """Evaluations under way are applied first; the search can continue afterwards."""
     for most in (0, 1, 2, 7):
         search, network = begun(leaves_in_flight=16), Counting()
         looks = iter(range(1000))

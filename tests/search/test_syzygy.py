@@ -224,7 +224,7 @@ def test_an_alpha_beta_players_setting_reaches_its_search(tmp_path: Path) -> Non
 
 
 def test_tables_reach_an_alpha_beta_player_of_matches(tmp_path: Path) -> None:
-    """By an option, and by the settings of its run."""
+    """An option names them, or the settings of its run."""
     fen, folder = "8/8/8/3r4/2K5/8/Q7/7k w - - 0 1", tables_of(tmp_path, "KQvK", value=0)
 
     def knows_the_win(word: str, *settings: str) -> bool:

@@ -26,7 +26,7 @@ class Origin:
     path: Path
     """A run directory, a directory of checkpoints, or one network's file."""
     directory: Path
-    """That of the run, or of the file."""
+    """The run's directory, or the file's."""
     game: str = ""
     """The run's game; "" outside of any run."""
     search: SearchConfig | None = None

@@ -38,8 +38,8 @@ def words_on_preset(config: RunConfig, game: Rules) -> str:
         own = preset_of(game)
         fit = f"--preset {own} has settings for it" if own else "without --preset the settings follow from its size"
         sentences.append(
-            f"The preset {config.preset} was made for {config.preset}, not for {game.spec.name}: {fit}. If it is meant,"
-            " let the run go on; if not, stop it and begin another --run."
+            f"The preset {config.preset} was made for {config.preset}, not for {game.spec.name}: {fit}. If that is not"
+            " intended, stop this run and start another with a new --run."
         )
     if not config.preset and (preset := preset_of(game)):
         budget = budget_words(TrainingConfig(minutes=load_preset(preset, game=game.spec.name)["training"]["minutes"]))

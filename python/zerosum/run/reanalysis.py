@@ -4,8 +4,8 @@ A recorded policy and a recorded search value are as old as the game. MuZero Rea
 makes both again when a position is drawn; the moves and the result stay those of the game. The search is the run's own,
 without noise. The newest network is the one that self-play gets: that of the end of the learner's last phase.
 
-What is searched depends on the samples and on that network alone. Nothing of it is saved: a run that goes on from a
-checkpoint searches with the checkpoint's network, as it did before.
+The searched positions depend on the samples and on that network alone. Nothing of it is saved: a run that
+continues from a checkpoint searches with the checkpoint's network, as it did before.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Searched:
 
 
 def positions_of(game: Rules, samples: Samples, num: int) -> dict[Place, State]:
-    """The positions of the first `num` samples, and of their `later` steps, in which the game went on."""
+    """The positions of the first `num` samples, and of their `later` steps, at which the game had not ended."""
     starts = start_states(game, samples)
     num_later = samples.later.num_steps if samples.later is not None else 0
     found: dict[Place, State] = {}
@@ -99,7 +99,7 @@ def positions_of(game: Rules, samples: Samples, num: int) -> dict[Place, State]:
 
 
 def search_anew(game: Rules, config: SearchConfig, evaluator: Evaluator, states: list[State]) -> list[Searched]:
-    """Search each of these positions, in which a game went on, by a tree of its own and without noise."""
+    """Search each of these positions, at which a game had not ended, by a tree of its own and without noise."""
     answers: list[Searched] = []
     for first in range(0, len(states), TREES):
         some = states[first : first + TREES]

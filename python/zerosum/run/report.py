@@ -17,6 +17,7 @@ from zerosum.contest.ratings import fit_ratings
 from zerosum.games import Rules
 from zerosum.games.playthrough import Playthrough
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
+from zerosum.games.short_names import short_name
 from zerosum.network import load_checkpoint
 from zerosum.play.contestant import RANDOM, Contestant, rollouts
 from zerosum.play.own_contestants import contestant_of
@@ -193,7 +194,7 @@ def _count_mistakes(
 def _sit_exam(player: Player, num_tasks: int, seed: int, write: Write, write_json: Write) -> list[PartResult]:
     """The game's exam at the simulations of the player."""
     name = f"{player.name}@{player.config.num_simulations}"
-    write(f"The exam of {player.game.spec.full_name}:\n{HEAD}")
+    write(f"The exam of {short_name(player.game)}:\n{HEAD}")
     results = list[PartResult]()
     for result in sit_exam(
         player.game, contestant_of(player, name), exam_of(player.game), num_tasks=num_tasks, seed=seed

@@ -23,7 +23,7 @@ NUM_POSITIONS = 64
 
 
 class Lost(Enum):
-    """Why a hidden state is no position of the game."""
+    """The reason for which a hidden state is not a position of the game."""
 
     ILLEGAL = "below an illegal move"
     ENDED = "the end of the game"
@@ -36,7 +36,7 @@ class SearchMeasure:
 
     num_positions: int
     num_simulations: int
-    """Of all searches together."""
+    """Simulations of all searches together."""
     illegal_share: float
     """Share of the simulations through an illegal move."""
     past_end_share: float

@@ -43,7 +43,7 @@ class Answer:
 
     hidden: Any
     logits: dict[int, float]
-    """By action: of the legal ones for a position, of all for a hidden state."""
+    """Logits of the policy by action: the legal actions of a position, all actions of a hidden state."""
     value: float
     """For the player to move, in [-1, 1]."""
 

@@ -28,7 +28,7 @@ from zerosum.web.limits import NICENESS, Limits
 LARGE = 1 << 16
 """Characters from which a text is read by another process; a smaller one is read in some hundredths of a second."""
 MOST_SECONDS = 60
-"""Processor time of the process, where the system limits it: a busy computer is no reason to refuse a file."""
+"""Processor time of the process, where the system limits it: a busy computer is not a reason to refuse a file."""
 MOST_WAIT_SECONDS = 600.0
 """Time until the process is ended in any case."""
 MOST_IN_VARIATIONS = 10

@@ -96,9 +96,9 @@ def test_conclusions_follow_the_figures() -> None:
     results += [taught(name, seed, match) for name, match in matches.items() for seed in range(3)]
     found = one_network_findings(results, tuple(matches), title="One network", simulations=64)
     weaker, stronger, others = found.conclusion.split(". ")
-    assert weaker.startswith("At equal compute one network for all games is weaker than a game's own in hex (-")
-    assert "stronger than a game's own in breakthrough (+" in stronger
-    assert others.startswith("No difference shown in gomoku (+")
+    assert weaker.startswith("At equal compute one network for all games is weaker than a game's own: hex (-")
+    assert "stronger than a game's own: breakthrough (+" in stronger
+    assert others.startswith("No difference shown: gomoku (+")
     assert found.tables[1].rows[0] == (JOINT, "3", "4.0", "100", "1,000", "50")
     only = one_network_findings(results[:1], tuple(matches), title="One network", simulations=64)
     assert only.conclusion == "The games' own networks are still to be trained." and not only.pictures

@@ -377,7 +377,7 @@ def test_what_cannot_be_remembered_is_said(run: Path, tmp_path: Path, monkeypatc
 
 
 def test_a_fetched_run_may_be_stored_there_again(run: Path, tmp_path: Path) -> None:
-    """Whoever names the address to fetch a run allows it, also when the run is there already."""
+    """A user who names the address of a run allows it, also when the run is there already."""
     note = note_in(tmp_path)
     copied(run, note)
     target = tmp_path / "runs" / "mine"

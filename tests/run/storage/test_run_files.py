@@ -1,4 +1,4 @@
-"""Which files of a run are copied, and in which order."""
+"""The files of a run that are copied, and their order."""
 
 from __future__ import annotations
 

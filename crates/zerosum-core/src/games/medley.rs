@@ -49,11 +49,11 @@ pub struct Medley {
 #[allow(clippy::large_enum_variant)] // states are copied, so a box is out of the question
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
-    /// Of Hex.
+    /// A position of Hex.
     Hex(hex::State),
-    /// Of four in a row.
+    /// A position of four in a row.
     Gomoku(gomoku::State),
-    /// Of Breakthrough.
+    /// A position of Breakthrough.
     Breakthrough(breakthrough::State),
 }
 

@@ -21,7 +21,7 @@ class Variant:
 
     words: str
     settings: Settings = field(default_factory=dict)
-    """By `section.name`; a plane option is added to the planes that the game has by default."""
+    """Values of settings by `section.name`; a plane option is added to the planes that the game has by default."""
     needs_symmetries: bool = False
     planes: str = ""
     """An option of planes, `NAME=VALUE`, which the game needs to have."""

@@ -41,7 +41,7 @@ class OneNetworkStudy:
     """The options of the study.
 
     Raises:
-        SettingsError: the game is no medley of several games.
+        SettingsError: the game is not a medley of several games.
     """
 
     extent: Extent = DEFAULT

@@ -1,7 +1,7 @@
 """The study of stability: what continual learning does when something goes wrong.
 
 AlphaZero's self-play always has the newest network; AlphaGo Zero's had a gate. The study trains a run, copies it, and
-goes on with each copy under a stress (`stresses.py`), one of which is none. Checkpoints on the way meet the last one
+continues each copy under a stress (`stresses.py`), one of which is none. Checkpoints on the way meet the last one
 before the stress, at equal simulations: so one sees how deep the strength dips, how many steps until the dip is gone,
 and how many checkpoints a gate would have kept from self-play.
 """

@@ -19,7 +19,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Course:
-    """The result of a training that went on under a stress."""
+    """The result of a training that continued under a stress."""
 
     stress: str
     seed: int
