@@ -95,7 +95,7 @@ def test_a_preset_of_another_game_is_named(game: str, preset: str, said: str, tm
         (
             "shogi",
             "go9",
-            "The preset go9 was made for go9, not for shogi: --preset shogi has settings for it. If that is not intended, stop this run",
+            "The preset go9 was made for go9, not for shogi: --preset shogi has settings for it.",
         ),
         ("nim", "connect4", "The preset connect4 was made for connect4, not for nim: without --preset the settings"),
         ("shogi", "shogi", ""),
