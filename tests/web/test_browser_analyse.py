@@ -177,3 +177,19 @@ def test_a_review_under_way_is_no_win_of_the_second_player(visit: Open) -> None:
         }"""
     )
     assert widths == [0, 300, 600]
+
+
+def test_the_marks_of_a_course_are_whole_at_its_edges(visit: Open) -> None:
+    """A move after which one side has won is at the edge of the picture."""
+    page = visit("#/games")
+    marks = page.evaluate(
+        """async () => {
+            const { course } = await import("/static/chart.js");
+            const picture = course([[0.5, 0], [0, 0], [1, 0]], ["??", "?"], 0, () => {});
+            const numbers = (mark) => ["cy", "r"].map((name) => Number(mark.getAttribute(name)));
+            const height = Number(picture.getAttribute("viewBox").split(" ")[3]);
+            return [height, ...[...picture.querySelectorAll(".mark")].map(numbers)];
+        }"""
+    )
+    height, (low, large), (high, small) = marks
+    assert (low + large, high - small) == (height, 0)

@@ -25,6 +25,7 @@ def test_a_winning_line_and_a_check_are_drawn(visit: Open) -> None:
     says(page, "to move")
     click(page, "b3")
     page.locator(".picture .won").nth(2).wait_for()
+    assert page.locator(".counts").inner_text() == "Black joins top and bottom, White left and right."
     page = visit("#/play?game=shogi&side=both&moves=7g7f+3c3d")
     says(page, "to move")
     assert page.locator(".picture .check").count() == 0

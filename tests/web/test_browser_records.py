@@ -34,6 +34,10 @@ def test_the_record_is_shown_in_a_tree_and_every_branch_is_played(visit: Open) -
     assert page.locator(".moves > li:not(.extra):not(.goes-on)").count() == 4, "four numbered moves"
     page.get_by_role("button", name="Variation: d6").click()
     current(page, "Variation: d6")
+    colours = "one => [getComputedStyle(one).color, getComputedStyle(one).backgroundColor]"
+    pointed = page.locator(".moves [aria-current]").evaluate(colours)
+    page.mouse.move(0, 0)
+    assert page.locator(".moves [aria-current]").evaluate(colours) == pointed, "it can be read under the pointer"
     assert page.locator(".variation").inner_text().startswith("A variation: c5 Nf3 d6")
     page.get_by_role("button", name="One move back").click()
     current(page, "Variation: Nf3")

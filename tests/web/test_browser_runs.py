@@ -239,3 +239,12 @@ def test_a_run_that_learns_shows_its_newest_games_and_leaves_the_focus(browser: 
         page.locator(".fact a.step", has_text=re.compile("^4$")).wait_for()
         assert page.evaluate(focused) == "Show tiny"
         context.close()
+
+
+def test_a_page_without_runs_says_how_one_begins(browser: Any, tmp_path: Path) -> None:
+    with serving(runs=[tmp_path]) as (where, _):
+        page = browser.new_page(viewport=DESKTOP)
+        page.goto(f"{where}#/runs")
+        page.get_by_text("There are no runs in the given directories.").wait_for()
+        assert page.locator(".panel:visible").count() == 0, "no frame around nothing"
+        page.close()

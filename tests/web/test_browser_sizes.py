@@ -21,6 +21,12 @@ PARTS = {
     "its effort": ".reviewing select",
 }
 """What is seen without scrolling."""
+NEEDED = """(select) => {
+    const text = document.createElement("canvas").getContext("2d");
+    text.font = getComputedStyle(select).font;
+    return text.measureText(select.selectedOptions[0].text).width;
+}"""
+"""Width of the text of a select."""
 
 
 @pytest.fixture
@@ -66,15 +72,24 @@ def test_the_choosers_of_the_analysis_show_what_is_chosen(visit: Open, networks:
         page.get_by_label("Show").select_option(overlay)
         for label in ("Who judges", "Show"):
             chooser = page.get_by_label(label)
-            needed = chooser.evaluate(
-                """(select) => {
-                  const text = document.createElement("canvas").getContext("2d");
-                  text.font = getComputedStyle(select).font;
-                  return text.measureText(select.selectedOptions[0].text).width;
-                }"""
-            )
+            needed = chooser.evaluate(NEEDED)
             assert chooser.bounding_box()["width"] >= needed + 20, (label, overlay, needed)
         facts = page.evaluate(
             "[...document.querySelectorAll('.lines .whole')].map((one) => one.getClientRects().length)"
         )
         assert len(facts) == 6 and set(facts) == {1}, "no number stands on another line than its sign"
+
+
+def test_the_figures_of_a_review_are_not_broken_on_a_phone(visit: Open, networks: None) -> None:
+    """The number of positions in the select, and each number with its sign in the table."""
+    page = visit("#/analyse?game=chess&moves=e2e4+e7e5+d1h5+b8c6+f1c4+g8f6+h5f7", size=PHONE)
+    effort = page.get_by_label("Search of a position")
+    effort.wait_for()
+    for value in ("40000", "4000"):
+        effort.select_option(value)
+        assert effort.bounding_box()["width"] >= effort.evaluate(NEEDED) + 20, value
+    page.get_by_role("button", name="Review the game").click()
+    page.locator(".summary table").wait_for(timeout=120_000)
+    heights = page.locator(".summary td").evaluate_all("all => all.map(one => one.firstChild && one.clientHeight)")
+    assert len(heights) == 8 and len(set(heights)) == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -18,6 +18,7 @@ def test_a_newcomer_plays_with_one_click_and_another_game_with_one_more(
     page = visit("")
     says(page, "Your move")
     assert "Click the board" in page.locator(".thought").inner_text()
+    assert page.get_by_role("link", name="Take the tour").get_attribute("href") == "#/tour"
     page.locator("[data-cell].column").first.click()
     assert history(page, 2)[0] == "1"
     page.get_by_role("region", name="Other games").get_by_role("link", name="othello").click()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,3 +101,35 @@ def test_visits_leave_nothing_behind(tmp_path: Path) -> None:
         assert sum(counts[kind] for kind in evaluators) == 1, counts
         assert not set(counts) - evaluators - {"Player", "CompiledModel", "InferRequest"}, counts
         assert counts["CompiledModel"] <= 5 and counts["InferRequest"] <= 10, counts
+
+
+MAPPINGS = """
+import ctypes
+import sys
+from zerosum.web.memory import give_back_large_blocks
+
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.malloc.argtypes, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]
+
+
+class Known(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd a b c d e".split()]
+
+
+libc.mallinfo2.restype = Known
+if sys.argv[1] == "set":
+    give_back_large_blocks()
+libc.free(libc.malloc(24 << 20))  # from now on glibc by itself has blocks up to this size in its heaps
+before = libc.mallinfo2().hblks
+libc.malloc(20 << 20)
+print(libc.mallinfo2().hblks - before)
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="needs glibc 2.33 or later"
+)
+@pytest.mark.parametrize(("how", "mappings"), [("set", 1), ("unset", 0)])
+def test_a_large_block_is_a_mapping_of_its_own_after_another_was_freed(how: str, mappings: int) -> None:
+    found = subprocess.run([sys.executable, "-c", MAPPINGS, how], capture_output=True, text=True, check=True)
+    assert int(found.stdout) == mappings

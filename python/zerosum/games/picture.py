@@ -56,6 +56,8 @@ CHECK, WON = "#e8140f", "#27b35a"
 SIDES = ("first", "second")
 JOINED = "X joins top and bottom, O left and right"
 """The caption of a board whose edges belong to the players."""
+RIM_WIDTH = 3.0
+"""Width of the rim of a board of squares or points."""
 EDGE = 8.0
 """Width of a coloured edge, of which the half outside of the board is seen."""
 COLOUR_OF = {"X": "Black", "O": "White"}
@@ -353,10 +355,12 @@ class _Board:
                 yield f'<path d="{self._hexagon(cell)}" fill="{WOOD}" stroke="{RIM}" stroke-width="1.2"/>'
             return
         width, height = CELL * self.num_columns, CELL * self.num_rows
-        edge = f'stroke="{RIM}" stroke-width="3"'
-        place = f'x="{self.left:g}" y="{MARGIN:g}" width="{width:g}" height="{height:g}"'
+        # The rim lies around the squares, which would cover its inner half.
+        edge = f'stroke="{RIM}" stroke-width="{RIM_WIDTH:g}"'
+        place = f'x="{self.left - RIM_WIDTH / 2:g}" y="{MARGIN - RIM_WIDTH / 2:g}"'
+        size = f'width="{width + RIM_WIDTH:g}" height="{height + RIM_WIDTH:g}"'
         ground = LIGHT if self.picture.grid == "chequered" else WOOD
-        yield f'<rect {place} fill="{ground}" {edge}/>'
+        yield f'<rect {place} {size} fill="{ground}" {edge}/>'
         if self.picture.grid == "chequered":
             dark = [cell for cell in self._cells if sum(divmod(cell, self.num_columns)) % 2]
             yield f'<path d="{"".join(map(self._square, dark))}" fill="{DARK}"/>'

@@ -1,7 +1,7 @@
 // Analyse a game or a position: paste or upload, walk, try moves, review, export.
 
 import {setAddress} from "./address.js";
-import {Board, otherMoves} from "./board.js";
+import {Board, captionsOf, otherMoves} from "./board.js";
 import {course} from "./chart.js";
 import {choice, download, h, toast} from "./dom.js";
 import {arrowsOf, evaluation, EvaluationBar, leadWords, lineRows, sideName} from "./engine_lines.js";
@@ -129,7 +129,7 @@ export function show(main, fields) {
     renderControls();
     lines.replaceChildren(...lineRows(view, look, tryMove));
     renderSecond();
-    captions.textContent = (view.board.captions ?? []).join(" ");
+    captions.textContent = captionsOf(view.board);
     other.replaceChildren(...otherMoves(view.moves, (action) => act("study.move", {action})));
     renderMoves();
     variation.replaceChildren(...(

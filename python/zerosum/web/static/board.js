@@ -384,4 +384,8 @@ export function otherMoves(moves, play) {
       ([action, text]) => h("button", {type: "button", onclick: () => play(action)}, text === "pass" ? "Pass" : text));
 }
 
+/** What the game says of a position, in sentences. */
+export const captionsOf = (board) =>
+  (board.captions ?? []).map((words) => (/[.!?:]$/.test(words) ? words : `${words}.`)).join(" ");
+
 export {choice};

@@ -132,6 +132,7 @@ export function areas(points, names, {title, x = ""}) {
 export function course(points, marks, ply, onpick) {
   const width = 600, height = 150, n = Math.max(points.length - 1, 1);
   const px = (index) => (index / n) * width, py = (share) => height * (1 - share);
+  const radius = (mark) => (mark === "??" ? 6 : 4.5);
   const loss = [], win = [];
   points.forEach((point, index) => {
     if (!point) return;
@@ -154,8 +155,8 @@ export function course(points, marks, ply, onpick) {
         (mark, index) =>
           (mark && points[index + 1] ? s("circle", {
             cx: px(index + 1),
-            cy: py(points[index + 1][0]),
-            r: mark === "??" ? 6 : 4.5,
+            cy: Math.min(Math.max(py(points[index + 1][0]), radius(mark)), height - radius(mark)),
+            r: radius(mark),
             class: `mark m${mark.length}${mark === "?!" ? "i" : ""}`
           }) :
                                        null)),

@@ -2,7 +2,7 @@
 
 import {setAddress} from "./address.js";
 import {Bars} from "./bars.js";
-import {Board, otherMoves} from "./board.js";
+import {Board, captionsOf, otherMoves} from "./board.js";
 import {download, drawing, h, percent, toast} from "./dom.js";
 import {keptFields} from "./kept.js";
 import {openSetup} from "./setup.js";
@@ -118,11 +118,11 @@ export function show(main, fields) {
     if (view.score !== null && view.score !== undefined && view.over)
       pieces.push(`Score: ${view.score > 0 ? "black" : "white"} leads by ${Math.abs(view.score)}.`);
     if (view.marks) pieces.push("Click a stone to mark it as dead or alive.");
-    pieces.push(...(view.board.captions ?? []));
-    counts.textContent = pieces.join(" ");
+    counts.textContent = [...pieces, captionsOf(view.board)].join(" ").trim();
     thought.replaceChildren(...(
-      view.history.length === 0 && view.people.length === 1 && !view.over ? [h("p", {className: "dim"}, welcome())] :
-                                                                            []));
+      view.history.length === 0 && view.people.length === 1 && !view.over ?
+        [h("p", {className: "dim"}, welcome()), tourLink()] :
+        []));
     renderMoves();
     bars.show(view);
     buttons.undo.disabled = !view.canUndo;
@@ -171,6 +171,13 @@ export function show(main, fields) {
       view.moves.length ? (isPlaced ? "Click the board to move." : "Click a piece, then its target, or drag it.") : "";
     return `${how} Your opponent: ${view.computers.find((_, player) => !view.people.includes(player))}.`.trim();
   }
+
+  /** The first page leads to the tour, which has its game. */
+  const tourLink = () =>
+    (view.game === "connect4" ?
+       h("p", {className: "dim"}, h("a", {href: "#/tour"}, "Take the tour"),
+         ": watch a network learn this game here in two minutes.") :
+       "");
 
   function renderMoves() {
     const rows = [];

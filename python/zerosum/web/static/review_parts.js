@@ -64,7 +64,7 @@ function verdict(text, move) {
 
 /** The table of a review: marks of each player, and the mean loss. */
 export function summaryTable(view, review) {
-  const heads = ["", ...Object.values(PLURALS), "lost a move"].map((word) => h("th", {scope: "col"}, word));
+  const heads = ["", ...Object.values(PLURALS), "loss per move"].map((word) => h("th", {scope: "col"}, word));
   const points = (player) => {
     const lost = review.moves.filter((move, index) => view.firsts[index] === player && move.points !== null);
     return lost.length ? ` (${(lost.reduce((sum, move) => sum + move.points, 0) / lost.length).toFixed(1)} points)` :

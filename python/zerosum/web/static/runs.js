@@ -30,7 +30,7 @@ export function show(main, fields) {
   main.append(
     h("h1", {}, "Runs"),
     h("p", {}, h("a", {href: "#/tour"}, "Take the tour"),
-      ": learn Connect Four here in two minutes, and see what was learned when."),
+      ": watch a network learn Connect Four here in two minutes, and see what it learned when."),
     list, starter, facts, blind, curves, settings, openings, games);
 
   async function train(what, fields_) {

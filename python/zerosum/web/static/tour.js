@@ -35,7 +35,7 @@ export function show(main, fields) {
     h("h1", {}, "From nothing to a player, in two minutes"),
     h("p", {className: "lead"},
       "A network that knows the rules alone plays Connect Four against itself, " +
-        "learns from these games, and plays again. Here it does, on this computer."),
+        "learns from these games, and plays again. All of this happens on this computer."),
     h("div", {className: "tour"}, ...steps));
   steps[0].append(
     h("h2", {}, "1. Let it learn"), status, progress, begin, h("div", {className: "tour-two"}, replay, numbers));

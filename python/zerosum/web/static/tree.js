@@ -5,7 +5,6 @@ import {h, percent, s} from "./dom.js";
 const WIDE = 124, HIGH = 34, GAP = 12, LEVEL = 116, TOP = 24;
 const SMALL = 0.04;  // share of the simulations below which a branch is folded by itself
 const ZOOMS = [0.05, 4];
-const NARROW = 700;  // pixels below which the most visited move is in the middle, and not the root
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 
 /** The nodes and the log that a page has, kept up by the program's changes. */
@@ -175,9 +174,11 @@ export class TreeView {
     this.#apply();
   }
 
-  /** Letters in their full size, with the root or the most visited move in the middle; a small tree as a whole. */
+  /** Letters in their full size, with the root and the most visited move, or that alone; a small tree as a whole. */
   home(isByUser = true) {
-    const [width] = this.#size(), middle = width < NARROW ? this.played ?? this.root : this.root;
+    const [width] = this.#size(), played = this.played ?? this.root;
+    const areNear = Math.abs(this.root - played) + WIDE + 2 * GAP <= width;
+    const middle = areNear ? (this.root + played) / 2 : played;
     this.place = {
       scale: 1,
       x: this.width <= width ? (this.width - width) / 2 : Math.min(Math.max(middle - width / 2, 0), this.width - width),
