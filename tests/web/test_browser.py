@@ -119,3 +119,8 @@ def test_pictures_of_the_documentation(visit: Open, monkeypatch: pytest.MonkeyPa
     page.get_by_text("Nf6 is a blunder").wait_for()
     says(page, "a proven win")
     picture(page, "analyse")
+    page.get_by_role("link", name="Solve the mistake").click()
+    says(page, "Black to move. In the game Nf6 was played")
+    page.get_by_role("button", name="Show the answer").click()
+    page.locator(".arrow.best").wait_for(state="attached")
+    picture(page, "puzzles")

@@ -188,6 +188,7 @@ def test_a_run_is_watched(visit: Open) -> None:
     page.locator(".replay .board").wait_for()
     page.get_by_role("button", name="One move on").click()
     page.get_by_text("Move 2 of").wait_for()
+    assert re.search(r"Shares of the search: \d: \d+ %, \d: \d+ %", page.locator(".replay").inner_text())
     page.get_by_role("link", name="Play it").click()
     says(page, "Your move")
     page.wait_for_url(re.compile("vs=tiny"))
@@ -248,3 +249,13 @@ def test_a_page_without_runs_says_how_one_begins(browser: Any, tmp_path: Path) -
         page.get_by_text("There are no runs in the given directories.").wait_for()
         assert page.locator(".panel:visible").count() == 0, "no frame around nothing"
         page.close()
+
+
+def test_the_words_below_a_chart_are_whole(page: Any) -> None:
+    outside = page.evaluate(
+        """() => [...document.querySelectorAll(".chart svg text")].filter((one) => one.textContent).filter((one) => {
+            const words = one.getBoundingClientRect(), whole = one.ownerSVGElement.getBoundingClientRect();
+            return words.bottom > whole.bottom || words.right > whole.right + 1;
+        }).map((one) => one.textContent)"""
+    )
+    assert outside == []

@@ -12,6 +12,7 @@ import pytest
 
 from web_for_tests import DESKTOP, PHONE, picture, record_games, says, serving, untrained_run
 
+PICTURE = {"width": 1000, "height": 1000}
 COPY = "import shutil, sys; shutil.copytree(sys.argv[1], sys.argv[sys.argv.index('--run') + 1])"
 
 
@@ -73,10 +74,19 @@ def test_the_picture_of_the_tour(browser: Any, tmp_path: Path) -> None:
         Path(os.environ["ZEROSUM_TOUR"]) if "ZEROSUM_TOUR" in os.environ else untrained_run(tmp_path / "runs" / "tour")
     )
     with serving(runs=[run.parent]) as (where, _):
-        page = browser.new_page(viewport={"width": 1000, "height": 1000})
+        page = browser.new_page(viewport=PICTURE)
         page.goto(f"{where}#/tour?run={run.name}")
         page.get_by_text("by chance it would be").first.wait_for()
-        page.get_by_role("region", name="Search").get_by_role("heading", level=2).scroll_into_view_if_needed()
-        page.evaluate("scrollBy(0, document.querySelector('[aria-label=Search]').getBoundingClientRect().top - 12)")
+        top, bottom = page.evaluate(
+            """() => {
+                const [search, curve] = ["[aria-label=Search]", "[aria-label=See] .chart"].map((one) =>
+                    document.querySelector(one).getBoundingClientRect());
+                return [search.top + scrollY, curve.bottom + scrollY];
+            }"""
+        )
+        page.set_viewport_size(PICTURE | {"height": round(bottom - top) + 24})
+        page.evaluate("top => scrollTo(0, top)", top - 12)
+        seen = page.get_by_role("region", name="See").locator(".chart").bounding_box()
+        assert seen["y"] > 0 and seen["y"] + seen["height"] <= page.viewport_size["height"], "the whole curve is seen"
         picture(page, "tour")
         page.close()

@@ -52,8 +52,8 @@ function grid(across, up, format, name) {
       (value) =>
         [s("line", {x1: LEFT, x2: WIDTH - RIGHT, y1: up.at(value), y2: up.at(value), class: "grid"}),
          text(LEFT - 6, up.at(value) + 4, "end", format(value))]),
-    across.ticks.map((value) => text(across.at(value), HEIGHT - 12, "middle", short(value))),
-    text(WIDTH - RIGHT, HEIGHT - 1, "end", name)
+    across.ticks.map((value) => text(across.at(value), HEIGHT - 16, "middle", short(value))),
+    text(WIDTH - RIGHT, HEIGHT - 4, "end", name)
   ];
 }
 
@@ -113,7 +113,7 @@ export function areas(points, names, {title, x = ""}) {
     "figure", {className: "chart wide-chart"}, h("figcaption", {}, h("b", {}, title)),
     s("svg", {viewBox: `0 0 ${width} ${height}`, role: "img"},
       s("title", {},
-        `${title}, at last: ${names.map((name, index) => `${name} ${Math.round(100 * last[index])} %`).join(", ")}`),
+        `${title}, at last: ${names.map((name, index) => `${name}: ${Math.round(100 * last[index])} %`).join(", ")}`),
       s("rect", {x: left, y: top, width: width - left - right, height: height - top - bottom, class: "area rest"}),
       shapes,
       [0, 0.25, 0.5, 0.75, 1].map(
@@ -121,10 +121,10 @@ export function areas(points, names, {title, x = ""}) {
           [s("line", {x1: left, x2: width - right, y1: py(share), y2: py(share), class: "grid"}),
            s("text", {x: left - 6, y: py(share) + 4, class: "tick", "text-anchor": "end"}, `${100 * share} %`)]),
       ticks(x0, x1, 8).map(
-        (value) => s("text", {x: px(value), y: height - 12, class: "tick", "text-anchor": "middle"}, short(value))),
-      s("text", {x: width - right, y: height - 1, class: "tick", "text-anchor": "end"}, x)),
+        (value) => s("text", {x: px(value), y: height - 16, class: "tick", "text-anchor": "middle"}, short(value))),
+      s("text", {x: width - right, y: height - 4, class: "tick", "text-anchor": "end"}, x)),
     h("p", {className: "legend"},
-      names.map((name, index) => h("span", {className: `key a${index}`}, `${name} ${Math.round(100 * last[index])} %`)),
+      names.map((name, index) => h("span", {className: `key a${index}`}, `${name}: ${Math.round(100 * last[index])} %`)),
       h("span", {className: "key rest"}, "others")));
 }
 

@@ -58,13 +58,13 @@ function verdict(text, move) {
     return `${text}: not sure. It may give away ${
              lossWords(move)}, and chance alone may show as much; a longer review ` +
       "tells more.";
-  if (!move.mark) return `${text} is fine.`;
+  if (!move.mark) return `${text}: the review found no mistake.`;
   return `${text} is ${WORDS[move.mark]}: it gives away ${lossWords(move)}. Better was ${move.better.join(" ")}.`;
 }
 
 /** The table of a review: marks of each player, and the mean loss. */
 export function summaryTable(view, review) {
-  const heads = ["", ...Object.values(PLURALS), "loss per move"].map((word) => h("th", {scope: "col"}, word));
+  const heads = ["", ...Object.values(PLURALS), "mean loss"].map((word) => h("th", {scope: "col"}, word));
   const points = (player) => {
     const lost = review.moves.filter((move, index) => view.firsts[index] === player && move.points !== null);
     return lost.length ? ` (${(lost.reduce((sum, move) => sum + move.points, 0) / lost.length).toFixed(1)} points)` :

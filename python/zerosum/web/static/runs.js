@@ -286,8 +286,8 @@ export function show(main, fields) {
       h("button", {type: "button", "data-key": `game ${game.id}`, onclick: () => look(run, game.id, game.opening)},
         `Game ${game.id}: `,
         h("b", {},
-          game.outcome > 0   ? "first won" :
-            game.outcome < 0 ? "second won" :
+          game.outcome > 0   ? "first player won" :
+            game.outcome < 0 ? "second player won" :
                                "drawn"),
         h("span", {className: "dim"}, ` ${game.plies} plies, ${game.ending}, step ${game.step}`)));
   const ids = (found) => found.games.map((game) => game.id).join();
@@ -354,7 +354,7 @@ export function show(main, fields) {
                       ""),
         thought?.moves.length ?
           h("p", {className: "dim"},
-            "Shares of the search: ", thought.moves.map((one) => `${one.move} ${percent(one.share)}`).join(", ")) :
+            "Shares of the search: ", thought.moves.map((one) => `${one.move}: ${percent(one.share)}`).join(", ")) :
           "",
         course([...game.values.map((value) => [value, null]), [(1 + game.outcome) / 2, null]], [], game.ply, go));
       board.show(game.board, [], {

@@ -43,8 +43,8 @@ export function show(main, fields) {
   steps[2].append(
     h("h2", {}, "3. Both look at the same position"),
     h("p", {className: "dim"},
-      "Circles are the moves that each would play, with its share of the visits. " +
-        "Play a move on either board to ask about another position."),
+      "Circles are the moves that each considers, with their shares in percent: of the search's visits, or of the " +
+        "network's policy. Play a move on either board to ask about another position."),
     compareRow,
     h("div", {className: "tour-two"}, ...[0, 1].map((side) => h("div", {}, found[side], boards[side].whole))));
   steps[3].append(h("h2", {}, "4. What it learned, and when"), learned);

@@ -43,7 +43,7 @@ export class TreeView {
       h("div", {className: "growth-frame"}, this.svg,
         h("div", {className: "row zooms"}, button("+", "Zoom in", () => this.#zoom(1.25)),
           button("−", "Zoom out", () => this.#zoom(0.8)), button("Fit", "Show the whole tree", () => this.fit()),
-          button("1:1", "Letters in their full size, from the root", () => this.home())));
+          button("1:1", "Letters in their full size, at the most visited move", () => this.home())));
     this.folds = new Map();  // by the user: true is folded
     this.place = null;  // {x, y, scale}: what of the drawing is at the upper left
     this.fingers = new Map();
@@ -56,7 +56,7 @@ export class TreeView {
     this.#draw();
   }
 
-  /** Another position: nothing is folded by the user, and the root is in sight. */
+  /** Another position: nothing is folded or moved by the user. */
   begin() {
     this.folds.clear();
     this.place = null;
