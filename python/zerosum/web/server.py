@@ -30,7 +30,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from zerosum.base.errors import SettingsError
 from zerosum.web.library import Library
-from zerosum.web.memory import give_back_large_blocks
+from zerosum.web.memory import keep_heaps_small
 from zerosum.web.requests import HANDLERS
 from zerosum.web.searches import Searches
 from zerosum.web.trainings import Trainings
@@ -240,7 +240,7 @@ def serve(
     Raises:
         SettingsError: the address cannot be listened at.
     """
-    give_back_large_blocks()
+    keep_heaps_small()
     listener = listen(host, port)
     port = listener.getsockname()[1]
     token = "" if is_this_computer(host) else secrets.token_urlsafe(16)
