@@ -36,11 +36,24 @@ def networks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "game", [f"connect4&moves={GAME}&ply=4", "go9&moves=E5+C3+G7+G3+C7+A1+E3&ply=7"], ids=["connect4", "go9"]
+    ("game", "record"),
+    [
+        (f"connect4&moves={GAME}&ply=4", ""),
+        ("go9&moves=E5+C3+G7+G3+C7+A1+E3&ply=7", ""),
+        ("go9", "(;GM[1]SZ[9]KM[7]PB[Honinbo Shusaku]PW[Gennan Inseki];B[ee];W[gc];B[cc](;W[cg];B[gg])(;W[gg]))"),
+    ],
+    ids=["connect4", "go9", "record"],
 )
-def test_the_analysis_of_a_reviewed_game_is_seen_at_once(visit: Open, networks: None, game: str) -> None:
+def test_the_analysis_of_a_reviewed_game_is_seen_at_once(visit: Open, networks: None, game: str, record: str) -> None:
     page = visit(f"#/analyse?game={game}", size=LAPTOP)
     page.locator(".lines li").nth(2).wait_for()
+    if record:
+        page.get_by_text("Open a game").click()
+        page.get_by_label("A game, a position or moves").fill(record)
+        page.get_by_role("button", name="Open", exact=True).click()
+        page.get_by_text("About this game").wait_for()
+        page.get_by_role("button", name="Last position").click()
+        page.locator(".lines li").nth(2).wait_for()
     page.get_by_label("Search of a position").select_option("50")
     page.get_by_role("button", name="Review the game").click()
     page.locator(".summary table").wait_for(timeout=120_000)

@@ -59,7 +59,7 @@ def annotated(review: Review, *, format: str, leads: Sequence[float | None] = ()
         annotate(move, _FormattedMove(review, format, *step, leads=tuple(leads[number : number + 2])))
         for number, (move, step) in enumerate(zip(record.moves, review.steps, strict=True))
     ]
-    variations = record.variations
+    variations, who = record.variations, _who(review)
     if format != "csa":
         for ply, (move, before, _) in enumerate(review.steps):
             better = _better_lines(move, before)
@@ -73,7 +73,7 @@ def annotated(review: Review, *, format: str, leads: Sequence[float | None] = ()
         record,
         moves=tuple(moves),
         variations=variations,
-        comments=(*record.comments, _who(review)),
+        comments=_in_one_node(record.comments, who) if format == "sgf" else (*record.comments, who),
     )
 
 
@@ -186,6 +186,13 @@ def _with_comments(move: Move, *said: str, keep: Callable[[str], bool] = lambda 
     return dataclasses.replace(move, comments=(*kept, *(text for text in said if text and text not in kept)))
 
 
+def _in_one_node(comments: tuple[str, ...], said: str) -> tuple[str, ...]:
+    """Comments with another sentence in the last of them: SGF has one a node, and a second one is a node of its own."""
+    if any(said in comment for comment in comments):
+        return comments
+    return (*comments[:-1], "\n".join([*comments[-1:], said]))
+
+
 def _pgn(move: Move, step: _FormattedMove) -> Move:
     evaluation = None
     if step.mate is not None:
@@ -203,7 +210,8 @@ def _sgf(move: Move, step: _FormattedMove) -> Move:
     is_marked = any(name in SGF_MOVE_PROPERTIES for name, _ in said)
     marks = [SGF_MARKS[step.move.mark]] if step.move.mark and not is_marked else []
     text = " ".join(word for word in (f"Black {step.after.win_rate:.1%}.", step.score(), step.sentence()) if word)
-    return dataclasses.replace(_with_comments(move, text), properties=(*said, *marks, ("SBKV", rate)))
+    comments = _in_one_node(move.comments, text)
+    return dataclasses.replace(move, comments=comments, properties=(*said, *marks, ("SBKV", rate)))
 
 
 def _kif(move: Move, step: _FormattedMove) -> Move:

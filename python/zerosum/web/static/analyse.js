@@ -45,7 +45,7 @@ export function show(main, fields) {
   main.append(
     heading,
     h("section", {className: "stage"}, board.whole, h("div", {className: "panel wide"}, graph, progress, comment)),
-    h("section", {className: "side"}, opening, faults, chooser, headers,
+    h("section", {className: "side"}, h("div", {className: "files"}, opening, headers), faults, chooser,
       h("div", {className: "panel"}, says, unlearned, controls, lines, secondSays, secondLines,
         h("div", {className: "more-row"}, other, more), captions),
       h("div", {className: "panel list"}, list, variation,
