@@ -118,6 +118,7 @@ def test_pictures_of_the_documentation(visit: Open, monkeypatch: pytest.MonkeyPa
     page.evaluate("scrollTo(0, 0)")
     page.get_by_text("Nf6 is a blunder").wait_for()
     says(page, "a proven win")
+    page.mouse.move(0, 0)
     picture(page, "analyse")
     page.get_by_role("link", name="Solve the mistake").click()
     says(page, "Black to move. In the game Nf6 was played")

@@ -11,7 +11,23 @@ from typing import Any
 import pytest
 
 from web_for_tests import DESKTOP, PHONE, picture, record_games, says, serving, untrained_run
+from zerosum.run.metrics import Metrics, MetricsRow
 
+BUSY = MetricsRow(
+    minutes=2.0,
+    step=8,
+    games=3,
+    positions=60,
+    evaluations=300,
+    evaluations_per_second=50.0,
+    cores=2,
+    cores_used=0.08,
+    cores_others=0.92,
+    cores_learning=0.01,
+    cores_measuring=0.01,
+    selfplay_paused=0.0,
+)
+"""What a training recorded on a computer whose cores others used."""
 PICTURE = {"width": 1000, "height": 1000}
 COPY = "import shutil, sys; shutil.copytree(sys.argv[1], sys.argv[sys.argv.index('--run') + 1])"
 
@@ -21,6 +37,9 @@ def test_the_tour_from_its_beginning_to_its_end(browser: Any, tmp_path: Path, si
     """A program stands for the training: it leaves a run that was made before."""
     learned = untrained_run(tmp_path / "made", steps=(0, 4, 8))
     record_games(learned, number=3)
+    metrics = Metrics(learned, report=str)
+    metrics.add(BUSY)
+    metrics.close()
     (tmp_path / "runs").mkdir()
     with serving(runs=[tmp_path / "runs"]) as (where, house):
         assert house.trainings is not None
@@ -35,6 +54,7 @@ def test_the_tour_from_its_beginning_to_its_end(browser: Any, tmp_path: Path, si
         page.get_by_role("button", name="Begin: 2 minutes").click()
         says(page, "It has learned: ")
         assert "3 checkpoints" in page.locator(".says").inner_text()
+        page.get_by_text("The training had 8% of its 2 cores: other programs used 92%.").wait_for()
         page.get_by_text("Game 2 against itself").wait_for()
         see = page.get_by_role("region", name="See")
         see.get_by_text("by chance it would be").first.wait_for()

@@ -26,6 +26,7 @@ export function show(main, fields) {
   const status = h("p", {className: "says", role: "status", "aria-live": "polite"});
   const progress = h("progress", {max: 1, value: 0, "aria-label": "Progress of the training"});
   const replay = h("div", {className: "tour-live"}), numbers = h("div"), begin = h("div");
+  const cores = h("p", {className: "dim"});
   const live = new Board(() => {}, "A game that the program has just played against itself");
   const boards = [0, 1].map(() => new Board((action) => go(action), "The position that both search"));
   const found = [0, 1].map(() => h("div", {className: "tour-found"}));
@@ -38,7 +39,7 @@ export function show(main, fields) {
         "learns from these games, and plays again. All of this happens on this computer."),
     h("div", {className: "tour"}, ...steps));
   steps[0].append(
-    h("h2", {}, "1. Let it learn"), status, progress, begin, h("div", {className: "tour-two"}, replay, numbers));
+    h("h2", {}, "1. Let it learn"), status, progress, cores, begin, h("div", {className: "tour-two"}, replay, numbers));
   steps[1].append(h("h2", {}, "2. Play the beginner and the learner"), h("div", {className: "tour-links"}));
   steps[2].append(
     h("h2", {}, "3. Both look at the same position"),
@@ -91,6 +92,7 @@ export function show(main, fields) {
     status.textContent = `${ended ? "It has learned" : "It learns"}: ${games.toLocaleString()} games against itself, ${
       (last?.step ?? 0).toLocaleString()} steps, ${tour.checkpoints.length} checkpoint${
       tour.checkpoints.length === 1 ? "" : "s"}${last ? `, after ${Math.round(60 * last.minutes)} seconds` : ""}.`;
+    cores.textContent = curves.cores;  // where other programs take the computer's time, little is learned
     numbers.replaceChildren(chart(
       [{
         name: tour.run,

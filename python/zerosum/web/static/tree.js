@@ -72,7 +72,7 @@ export class TreeView {
   #draw() {
     const {view} = this, boxes = [], lines = [], labels = [];
     const most = Math.max(1, ...view.tree.children.map((node) => node.N));
-    let next = 0, root = 0, played = null, deepest = 0;
+    let next = 0, root = 0, played = null, lit = null, deepest = 0;
     const place = (node, depth, label) => {
       const y = TOP + depth * LEVEL, isEnd = Boolean(node.phase), isNew = node.phase === "select",
             isFolded = this.#isFolded(node, depth);
@@ -105,6 +105,7 @@ export class TreeView {
       }
       if (!depth) root = x;
       if (depth === 1 && node.move === view.played) played = x;
+      if (depth === 1 && node.lit && view.log.length) lit = x;
       const more = node.more + node.children.length - inside.length;
       if (more)
         labels.push(
@@ -140,13 +141,13 @@ export class TreeView {
             "fill-opacity": shade ? 0.12 + 0.6 * Math.abs(node.Q) : 1
           }),
           s("text", {x, y: y + 5, class: "name"}, text),
-          canFold ?
+          canFold && !isEnd ?
             s("text", {x: x + WIDE / 2 - 10, y: y + 5, class: "fold", "aria-hidden": "true"}, isFolded ? "+" : "−") :
             null));
       return x;
     };
     place(view.tree, 0, "root");
-    Object.assign(this, {width: next + GAP, height: TOP + deepest * LEVEL + HIGH + 14, root, played});
+    Object.assign(this, {width: next + GAP, height: TOP + deepest * LEVEL + HIGH + 14, root, played, lit});
     const focused = this.svg.contains(document.activeElement) ? document.activeElement.dataset.node : undefined;
     this.svg.replaceChildren(
       s("title", {}, `Tree after ${view.simulations} simulations; ${view.played ?? "nothing"} would be played`),
@@ -174,11 +175,15 @@ export class TreeView {
     this.#apply();
   }
 
-  /** Letters in their full size, with the root and the most visited move, or that alone; a small tree as a whole. */
+  /**
+   * Letters in their full size, with the most visited move, and as far as there is room the root and the newest path; a
+   * small tree as a whole.
+   */
   home(isByUser = true) {
-    const [width] = this.#size(), played = this.played ?? this.root;
-    const areNear = Math.abs(this.root - played) + WIDE + 2 * GAP <= width;
-    const middle = areNear ? (this.root + played) / 2 : played;
+    const [width] = this.#size(), places = [this.played, this.root, this.lit].filter((x) => x !== null);
+    const areNear = (some) => Math.max(...some) - Math.min(...some) + WIDE + 2 * GAP <= width;
+    while (places.length > 1 && !areNear(places)) places.pop();
+    const middle = (Math.min(...places) + Math.max(...places)) / 2;
     this.place = {
       scale: 1,
       x: this.width <= width ? (this.width - width) / 2 : Math.min(Math.max(middle - width / 2, 0), this.width - width),
