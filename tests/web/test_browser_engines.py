@@ -219,6 +219,7 @@ def test_the_mistakes_of_all_reviewed_games_are_kept_in_the_browser(visit: Open,
     page.locator(".puzzle-games h3", has_text="connect4").wait_for()
     page.get_by_role("button", name=re.compile("Forget")).click()
     says(page, "No mistakes are kept in this browser yet")
+    assert not page.get_by_role("heading", name="Positions").is_visible()
 
 
 def test_puzzles_without_a_review_say_what_to_do(visit: Open) -> None:

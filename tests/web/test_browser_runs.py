@@ -259,3 +259,16 @@ def test_the_words_below_a_chart_are_whole(page: Any) -> None:
         }).map((one) => one.textContent)"""
     )
     assert outside == []
+
+
+def test_a_difference_without_a_bound_is_told_in_words(visit: Open) -> None:
+    page = visit("#/games")
+    told = page.evaluate(
+        """async () => {
+            const { eloWords } = await import("/static/match.js");
+            return ["", "-12.5 (95 %: -90.1 to +65.0)", "+inf (95 %: -113.4 to +inf)"]
+                .map((elo) => eloWords({ elo }, "new", "old"));
+        }"""
+    )
+    assert told[:2] == ["", "Elo of new over old: −12.5 (95 %: −90.1 to +65.0)."]
+    assert told[2].startswith("Elo of new over old: +∞ (95 %: −113.4 to +∞). One of them has all the points")

@@ -124,7 +124,8 @@ export function areas(points, names, {title, x = ""}) {
         (value) => s("text", {x: px(value), y: height - 16, class: "tick", "text-anchor": "middle"}, short(value))),
       s("text", {x: width - right, y: height - 4, class: "tick", "text-anchor": "end"}, x)),
     h("p", {className: "legend"},
-      names.map((name, index) => h("span", {className: `key a${index}`}, `${name}: ${Math.round(100 * last[index])} %`)),
+      names.map(
+        (name, index) => h("span", {className: `key a${index}`}, `${name}: ${Math.round(100 * last[index])} %`)),
       h("span", {className: "key rest"}, "others")));
 }
 

@@ -19,6 +19,13 @@ const UNITS = {
 };
 const GAMES = [2, 10, 20, 40, 100, 200].map((number) => [String(number), `${number} games`]);
 
+/** The difference in Elo of two players; who has all points may be stronger by any number. */
+export function eloWords({elo}, first, second) {
+  if (!elo) return "";
+  const told = `Elo of ${first} over ${second}: ${elo.replaceAll("inf", "∞").replaceAll("-", "−")}.`;
+  return /inf/.test(elo) ? `${told} One of them has all the points: more games would tell.` : told;
+}
+
 export function show(main, fields) {
   let games = [], opponents = [], isRunning = false;
   const asked = {
@@ -123,7 +130,7 @@ export function show(main, fields) {
             [view.wins, view.draws, view.losses].map((number) => h("td", {}, number))),
           h("tr", {}, h("th", {scope: "row"}, second),
             [view.losses, view.draws, view.wins].map((number) => h("td", {}, number))))),
-      h("p", {}, view.elo ? `Elo of ${first} over ${second}: ${view.elo}` : ""));
+      h("p", {}, eloWords(view, first, second)));
     now.textContent = `${view.first} against ${view.second}: ${view.says}`;
     board.show(view.board, [], {});
     list.replaceChildren(...[...view.games].reverse().map(

@@ -174,10 +174,9 @@ export function show(main, fields) {
 
   /** The first page leads to the tour, which has its game. */
   const tourLink = () =>
-    (view.game === "connect4" ?
-       h("p", {className: "dim"}, h("a", {href: "#/tour"}, "Take the tour"),
-         ": watch a network learn this game here in two minutes.") :
-       "");
+    (view.game === "connect4" ? h("p", {className: "dim"}, h("a", {href: "#/tour"}, "Take the tour"),
+                                  ": watch a network learn this game here in two minutes.") :
+                                "");
 
   function renderMoves() {
     const rows = [];

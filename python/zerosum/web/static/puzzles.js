@@ -25,11 +25,11 @@ export function show(main, fields) {
   const told = h("div", {className: "told"}), others = h("div", {className: "others"});
   const list = h("div", {className: "puzzle-games"}), buttons = h("div", {className: "row"});
   const back = h("p"), kinds = h("div");
+  const positionsPanel = h("div", {className: "panel"}, h("h2", {}, "Positions"), kinds, list);
   main.append(
     h("h1", {}, "Your mistakes as puzzles"), back,
     h("div", {className: "puzzles"}, h("section", {className: "stage"}, board.whole),
-      h("section", {className: "side"}, h("div", {className: "panel"}, says, others, told, buttons),
-        h("div", {className: "panel"}, h("h2", {}, "Positions"), kinds, list))));
+      h("section", {className: "side"}, h("div", {className: "panel"}, says, others, told, buttons), positionsPanel)));
 
   /** The positions to solve, of one game after the other. */
   const positions = () =>
@@ -127,6 +127,7 @@ export function show(main, fields) {
 
   function renderList() {
     const all = positions(), names = [...new Set(games.map((game) => game.game))];
+    positionsPanel.hidden = !games.length;
     const choose = (value) => {
       of = value;
       go(0);

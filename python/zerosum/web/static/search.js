@@ -49,7 +49,7 @@ export function show(main, fields) {
     };
   };
   const c = slider("c", "c", 0, 10, 0.05), fpu = slider("fpu", "Q of unvisited moves", -1, 1, 0.05),
-        noise = slider("noise", "noise at the root", 0, 1, 0.05);
+        noise = slider("noise", "Noise at the root", 0, 1, 0.05);
   const target = h("input", {
     type: "range",
     min: 0,
@@ -83,7 +83,7 @@ export function show(main, fields) {
           button("Reset", "Begin a new tree", () => act("growth.reset"))),
         h("div", {className: "row sliders"}, c.element, fpu.element, noise.element,
           h("label", {}, "Simulations ", target, shownTarget), h("label", {}, "Speed ", speed),
-          h("label", {className: "check"}, phases, " run phase by phase")),
+          h("label", {className: "check"}, phases, " Run phase by phase")),
         says, tree.element, weighing),
       h("section", {className: "panel"}, h("h2", {}, "The most visited positions"),
         h("p", {className: "dim"},
