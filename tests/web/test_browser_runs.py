@@ -150,9 +150,11 @@ def test_a_logarithmic_axis_of_nothing_above_zero_is_a_plain_one(visit: Open) ->
             const plain = axis([0, -1], { from: 0, to: 100, isLog: true });
             const log = axis([0, 1, 100], { from: 0, to: 100, isLog: true });
             const one = axis([5], { from: 0, to: 100, isLog: true });
-            return [plain.at(-0.5), log.shows(0), log.at(10), log.value(50), one.at(5), one.ticks];
+            const low = axis([0.05], { from: 0, to: 100, low: 0 });
+            return [plain.at(-0.5), log.shows(0), log.at(10), log.value(50), one.at(5), one.ticks, low.at(0.05)];
         }"""
     )
+    assert found[6] == pytest.approx(50), "a single value is in the middle where the axis begins at zero, too"
     assert found[:2] == [50, False]
     assert found[2:5] == pytest.approx([50, 10, 50]) and 5 in found[5]
 

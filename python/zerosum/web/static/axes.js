@@ -46,7 +46,8 @@ export function axis(values, {from, to, low = null, high = null, isLog = false, 
       shows: (value) => value > 0
     };
   }
-  const [first, last] = ends(low ?? Math.min(...values), high ?? Math.max(...values));
+  const least = Math.min(...values), most = Math.max(...values), isOne = least === most && low !== null;
+  const [first, last] = ends(low ?? least, high ?? (isOne ? 2 * most : most));
   const scale = (to - from) / (last - first);
   return {
     at: (value) => from + (value - first) * scale,
