@@ -192,7 +192,7 @@ def made(path: Path, class_name: str, **arguments: Any) -> Any:
     try:
         # The source itself and no cached bytecode: Python knows an old cache by size and whole seconds only, so a
         # file that was edited twice within a second would run as it was before.
-        exec(loader.source_to_code(path.read_bytes(), str(path)), vars(module))  # noqa: S102
+        exec(loader.source_to_code(path.read_bytes(), str(path)), vars(module))
         found = _class_of(module, path, class_name)
         _require_options(found, options)
         return found(**options, **arguments)
