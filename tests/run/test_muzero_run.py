@@ -175,8 +175,7 @@ def test_the_report_shows_what_each_checkpoint_knows(run: Path, tmp_path: Path) 
         ("search.exact_bounds=true", "no result is proven without the rules"),
         ("selfplay.alphabeta_depth=2", "an alpha-beta search needs the rules"),
         ("learner.unroll_steps=10", "a game of tictactoe has at most 9 plies"),
-        ("training.backend=openvino", "training.backend is 'openvino': its hidden states lie where PyTorch runs"),
-        ("training.precision=int8", "training.precision is 'int8': it runs in 'f32'"),
+        ("training.precision=int8", "training.precision is 'int8': it runs in 'bf16' or 'f32'"),
     ],
 )
 def test_what_such_a_run_cannot_become_is_refused(run: Path, override: str, words: str, tmp_path: Path) -> None:
