@@ -197,7 +197,7 @@ def test_own_games_of_text_are_boards_with_their_words_and_are_read_in_the_dark(
         page.wait_for_function("() => document.querySelector('.counts').textContent.includes('Stones so far: 2')")
         page.get_by_role("button", name="Analyse", exact=True).click()
         page.wait_for_url(re.compile("analyse"))
-        page.wait_for_function("() => document.querySelector('.counts')?.textContent.includes('Stones so far: 0')")
+        page.wait_for_function("() => document.querySelector('.counts')?.textContent.includes('Stones so far: 2')")
         context.close()
 
 

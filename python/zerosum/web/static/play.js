@@ -244,7 +244,7 @@ export function show(main, fields) {
 
   function analyse() {
     const query = new URLSearchParams(
-      {game: view.game, moves: view.link.moves, ...(view.link.start ? {start: view.link.start} : {})});
+      {game: view.game, moves: view.link.moves, ply: view.ply, ...(view.link.start ? {start: view.link.start} : {})});
     location.hash = `#/analyse?${query}`;
   }
 

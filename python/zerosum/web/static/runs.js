@@ -207,7 +207,7 @@ export function show(main, fields) {
           "div", {className: "panel fact"}, h("h2", {}, run.name, " ", h("span", {className: "dim"}, run.game)),
           h("p", {}, h("b", {}, "Is it learning? "), run.verdict),
           h("p", {className: "dim"},
-            `Budget ${run.budget}; ${run.left || "nothing is recorded yet"}. Begun, or gone on with, by `,
+            `Budget ${run.budget}; ${run.left || "nothing is recorded yet"}. Begun or continued with `,
             h("code", {}, run.command)),
           run.cores && h("p", {className: "dim"}, run.cores),
           mayTrain ?
