@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import zerosum
-from zerosum.base.errors import RunError, SettingsError
+from zerosum.base.errors import DataError, RunError, SettingsError
 from zerosum.games import make
 from zerosum.network import load_checkpoint
 from zerosum.play.player import load_player
@@ -19,7 +20,8 @@ from zerosum.run.config import load_config, new_config
 from zerosum.run.metrics import read_metrics
 from zerosum.run.run_directory import plan
 from zerosum.run.run_plan import RunPlan
-from zerosum.run.teacher import FOLDER, elapsed_of, needs_teacher, progress_of, read_teacher
+from zerosum.run.storage.run_files import TEACHER, complete_files
+from zerosum.run.teacher import elapsed_of, needs_teacher, progress_of, read_teacher
 from zerosum.run.teacher_training import teacher_settings, train_teacher
 
 SETTINGS = (
@@ -73,7 +75,7 @@ def plan_of(run: Path) -> RunPlan:
 
 
 def test_a_teacher_learns_plays_and_gives_way(run: Path, lines: list[str]) -> None:
-    teacher = run / FOLDER
+    teacher = run / TEACHER
     assert load_checkpoint(teacher).info.step == 16, "a share of the steps"
     assert load_checkpoint(teacher).info.network.kind == "updatable"
     assert load_checkpoint(run).info.step == 40
@@ -104,7 +106,7 @@ def test_the_share_of_minutes_is_the_teacher_s(tmp_path: Path) -> None:
         report=said.append,
     )
     first = read_metrics(tmp_path / "run" / "metrics.csv")[0]
-    teacher_s = elapsed_of(tmp_path / "run" / FOLDER)
+    teacher_s = elapsed_of(tmp_path / "run" / TEACHER)
     assert 60 * first.minutes >= teacher_s >= 0.4 * 60 * 0.08
     assert progress_of(tmp_path / "run", load_config(tmp_path / "run" / "config.toml")) == 1
 
@@ -120,30 +122,59 @@ def test_a_stop_at_any_time_is_resumed(tmp_path: Path, run: Path) -> None:
 
     fresh.directory.mkdir()
     train_teacher(fresh, stop_soon, stop)
-    assert stop.is_set() and progress_of(fresh.directory / FOLDER, config) < 1
+    assert stop.is_set() and progress_of(fresh.directory / TEACHER, config) < 1
     with pytest.raises(RunError, match="has learned nothing, so nothing teaches the run"):
         read_teacher(fresh)
     said = list[str]()
     train_teacher(fresh, said.append, threading.Event())
-    assert load_checkpoint(fresh.directory / FOLDER).info.step == 16
+    assert load_checkpoint(fresh.directory / TEACHER).info.step == 16
     assert "  The teacher has learned." in said
     said.clear()
     train_teacher(fresh, said.append, threading.Event())
     assert not said, "it learns once"
     found = read_teacher(fresh)
-    assert found is not None and found.elapsed_s == elapsed_of(fresh.directory / FOLDER)
+    assert found is not None and found.elapsed_s == elapsed_of(fresh.directory / TEACHER)
+
+
+def test_a_training_that_is_stopped_while_its_teacher_learns_says_how_it_goes_on(tmp_path: Path) -> None:
+    run, said = tmp_path / "run", list[str]()
+
+    def say(line: str) -> None:
+        said.append(line)
+        if "Learned values" in line:
+            (run / "stop").touch()
+
+    zerosum.train("minichess", run, overrides=[*SETTINGS, "selfplay.alphabeta_nodes=2000"], report=say)
+    assert said[-1].startswith("Stopped. To resume from here: ") and "zerosum train" in said[-1]
+    assert said[-1].endswith(f"--run {run}")
+    assert not (run / "checkpoints").exists() and load_checkpoint(run / TEACHER).info.step < 16
 
 
 def test_a_run_past_its_teacher_does_without(run: Path, tmp_path: Path) -> None:
-    import shutil
-
     copy = tmp_path / "copy"
     shutil.copytree(run, copy)
-    shutil.rmtree(copy / FOLDER)
+    shutil.rmtree(copy / TEACHER)
     assert not needs_teacher(plan_of(copy)) and read_teacher(plan_of(copy)) is None
     zerosum.train("minichess", copy, overrides=["training.steps=44"], report=lambda _: None)
     assert load_checkpoint(copy).info.step == 44
-    assert not (copy / FOLDER).exists()
+    assert not (copy / TEACHER).exists()
+
+
+def test_a_copy_has_the_teacher_s_complete_files(run: Path) -> None:
+    found = {file.path for file in complete_files(run)}
+    assert {"teacher/config.toml", "teacher/metrics.csv", "teacher/checkpoints/step-00000016.json"} <= found
+    assert not any("journal" in path or "tensorboard" in path or "holder" in path for path in found)
+    assert found >= {f"teacher/{file.path}" for file in complete_files(run / TEACHER)}
+
+
+def test_another_network_in_the_teacher_s_place_is_told(run: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(run, copy)
+    shutil.rmtree(copy / TEACHER)
+    shutil.copytree(run, copy / TEACHER, ignore=lambda *_: [TEACHER])
+    (copy / "metrics.csv").unlink()
+    with pytest.raises(DataError, match="has a network of kind 'residual', expected 'updatable'"):
+        read_teacher(plan_of(copy))
 
 
 def test_a_deterministic_run_repeats(tmp_path: Path) -> None:
@@ -152,7 +183,7 @@ def test_a_deterministic_run_repeats(tmp_path: Path) -> None:
     weights = load_checkpoint(two).weights
     for name, weight in load_checkpoint(one).weights.items():
         np.testing.assert_array_equal(weight, weights[name])
-    assert load_config(one / FOLDER / "config.toml").training.deterministic
+    assert load_config(one / TEACHER / "config.toml").training.deterministic
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from zerosum.base.errors import RunError
+from zerosum.base.errors import DataError, RunError
 from zerosum.network import load_checkpoint
 from zerosum.network.checkpoint import list_checkpoints
+from zerosum.network.description import require_encoder
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.run.config import RunConfig
 from zerosum.run.metrics import read_metrics
 from zerosum.run.run_plan import RunPlan
-
-FOLDER = "teacher"
+from zerosum.run.storage.run_files import TEACHER
 
 
 @dataclass(frozen=True)
@@ -40,17 +40,23 @@ def read_teacher(plan: RunPlan) -> Teacher | None:
 
     Raises:
         RunError: it has learned nothing.
-        DataError: its checkpoint is damaged.
+        DataError: its checkpoint is damaged, or is a network of another kind or game.
     """
     if not needs_teacher(plan):
         return None
-    directory = plan.directory / FOLDER
+    directory = plan.directory / TEACHER
     checkpoint = load_checkpoint(directory) if list_checkpoints(directory / "checkpoints") else None
     if checkpoint is None or not checkpoint.info.step:
         raise RunError(
             f"{directory} has learned nothing, so nothing teaches the run: start a new one with more time, or without a"
             " teacher, --set selfplay.teacher_share=0."
         )
+    if checkpoint.info.network.kind != "updatable":
+        raise DataError(
+            f"{directory} has a network of kind {checkpoint.info.network.kind!r}, expected 'updatable', for alpha-beta"
+            " search: restore it from a copy, or remove the folder, and the teacher learns again."
+        )
+    require_encoder(checkpoint.info, plan.game.spec)
     return Teacher(UpdatableEvaluator(checkpoint, plan.game), elapsed_of(directory))
 
 

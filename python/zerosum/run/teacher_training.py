@@ -10,7 +10,8 @@ from zerosum.run.config import RunConfig
 from zerosum.run.run_directory import hold, plan, write_config
 from zerosum.run.run_plan import RunPlan
 from zerosum.run.selfplay_training import SelfplayTraining
-from zerosum.run.teacher import FOLDER, needs_teacher, progress_of
+from zerosum.run.storage.run_files import TEACHER
+from zerosum.run.teacher import needs_teacher, progress_of
 
 PRESET = "nnue"
 """The preset of the teacher's run."""
@@ -46,7 +47,7 @@ def teacher_plan(run: RunPlan) -> RunPlan:
         SettingsError: the game has no planes of pieces.
         ZerosumError: the teacher's run is damaged, as `run_directory.plan`.
     """
-    directory = run.directory / FOLDER
+    directory = run.directory / TEACHER
     is_new = not (directory / "config.toml").exists()
     return plan(
         directory,

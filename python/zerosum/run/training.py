@@ -33,7 +33,7 @@ from zerosum.games import Game, Rules
 from zerosum.games.names import GameName
 from zerosum.network.weights import policy_remark
 from zerosum.run.config import RunConfig, asked_settings
-from zerosum.run.config_words import budget_words, network_words, words_on_preset
+from zerosum.run.config_words import budget_words, network_words, train_text, words_on_preset
 from zerosum.run.given_game import GivenGame
 from zerosum.run.initial_network import allow_network
 from zerosum.run.record_training import RecordTraining, require_games
@@ -124,6 +124,9 @@ def train(
         with mirrored(directory, store, report=say) as mirror, repeatable:
             if config.training.source == "selfplay":
                 train_teacher(run_plan, say, stop)
+                if stop.is_set():
+                    say(f"Stopped. To resume from here: {train_text(config, directory)}")
+                    return stop.signal
                 with connected(cluster) if cluster else contextlib.nullcontext() as connection:
                     SelfplayTraining(run_plan, say, stop, cluster=connection, mirror=mirror).run()
             else:
