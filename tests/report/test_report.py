@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.stats
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -411,6 +410,8 @@ def test_human_openings_are_found_by_any_order_of_moves() -> None:
 
 
 def test_the_band_of_seeds_is_students_interval() -> None:
+    import scipy.stats  # a second, which all processes of the tests would spend
+
     each = np.random.default_rng(1).normal(100, 20, (4, 9))
     low, mean, high = mean_band(each)
     error = scipy.stats.sem(each, axis=0)
