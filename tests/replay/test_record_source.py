@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import random
 from collections.abc import Sequence
@@ -24,9 +25,18 @@ from zerosum.replay.shards import read_shard
 from zerosum.replay.window import ReplayWindow
 
 GAME = "connect4"
-GAMES = [random_game(number, random.Random(number)) for number in range(300)]
 CONFIG = ReplayConfig(dev_share=0.2, test_share=0.1)
-SPLITS = [split_of(game, CONFIG) for game in GAMES]
+
+
+@functools.cache
+def all_games() -> list[GameRecord]:
+    """Random games. Not made when this file is imported: each process of the tests does that."""
+    return [random_game(number, random.Random(number)) for number in range(300)]
+
+
+@functools.cache
+def splits() -> list[str]:
+    return [split_of(game, CONFIG) for game in all_games()]
 
 
 def stored(directory: Path, games: Sequence[GameRecord], *, games_per_shard: int) -> None:
@@ -46,43 +56,43 @@ def games_in(window: ReplayWindow) -> set[int]:
 
 
 def test_the_split_is_by_start_and_moves_alone() -> None:
-    shares = {name: SPLITS.count(name) / len(SPLITS) for name in ("train", "dev", "test")}
+    shares = {name: splits().count(name) / len(splits()) for name in ("train", "dev", "test")}
     assert shares == pytest.approx({"train": 0.7, "dev": 0.2, "test": 0.1}, abs=0.07)
-    again = [dataclasses.replace(game, game_id=game.game_id + 5, outcome=-game.outcome) for game in GAMES]
-    assert [split_of(game, CONFIG) for game in again] == SPLITS
-    elsewhere = [dataclasses.replace(game, start="7/7/7/7/3O3/3X3 X") for game in GAMES]
-    assert [split_of(game, CONFIG) for game in elsewhere] != SPLITS
+    again = [dataclasses.replace(game, game_id=game.game_id + 5, outcome=-game.outcome) for game in all_games()]
+    assert [split_of(game, CONFIG) for game in again] == splits()
+    elsewhere = [dataclasses.replace(game, start="7/7/7/7/3O3/3X3 X") for game in all_games()]
+    assert [split_of(game, CONFIG) for game in elsewhere] != splits()
 
 
 def test_windows_hold_the_games_of_their_split(tmp_path: Path) -> None:
-    stored(tmp_path, GAMES, games_per_shard=100)
+    stored(tmp_path, all_games(), games_per_shard=100)
     source = RecordSource(tmp_path, CONFIG, report=print)
     (part,) = source.parts
     for name, window in {"train": source.window(part), **source.held_out()}.items():
-        expected = [game for game, split in zip(GAMES, SPLITS, strict=True) if split == name]
+        expected = [game for game, split in zip(all_games(), splits(), strict=True) if split == name]
         assert games_in(window) == {game.game_id for game in expected if game.num_positions}
         assert window.num_positions == sum(game.num_positions for game in expected)
 
 
 def test_the_first_games_are_held_out_if_there_are_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_source, "MOST_HELD_OUT_GAMES", 10)
-    stored(tmp_path, GAMES, games_per_shard=100)
+    stored(tmp_path, all_games(), games_per_shard=100)
     for name, window in RecordSource(tmp_path, CONFIG, report=print).held_out().items():
-        expected = [game for game, split in zip(GAMES, SPLITS, strict=True) if split == name][:10]
+        expected = [game for game, split in zip(all_games(), splits(), strict=True) if split == name][:10]
         assert games_in(window) == {game.game_id for game in expected if game.num_positions}
 
 
 def test_a_held_out_set_is_the_first_games_with_so_many_positions(tmp_path: Path) -> None:
-    stored(tmp_path, GAMES, games_per_shard=100)
+    stored(tmp_path, all_games(), games_per_shard=100)
     config = dataclasses.replace(CONFIG, held_out_set_positions=200)
     source = RecordSource(tmp_path, config, report=print)
     for name, window in source.held_out().items():
-        of_split = [game for game, split in zip(GAMES, SPLITS, strict=True) if split == name]
+        of_split = [game for game, split in zip(all_games(), splits(), strict=True) if split == name]
         sums = list(itertools.accumulate(game.num_positions for game in of_split))
         num_games = next(number for number, positions in enumerate(sums, 1) if positions >= 200)
         assert num_games < len(of_split) and window.num_positions == sums[num_games - 1]
     (part,) = source.parts
-    expected = {game.game_id for game, split in zip(GAMES, SPLITS, strict=True) if split == "train"}
+    expected = {game.game_id for game, split in zip(all_games(), splits(), strict=True) if split == "train"}
     assert games_in(source.window(part)) <= expected, "no held-out game is learned from, whether it is measured or not"
 
 
@@ -95,7 +105,7 @@ def test_a_held_out_set_is_the_first_games_with_so_many_positions(tmp_path: Path
 )
 def test_parts_are_as_large_as_fits(tmp_path: Path, games_in_memory: int, sizes: list[int]) -> None:
     """Shards of 60 games, of which each part has at least one."""
-    stored(tmp_path, GAMES, games_per_shard=60)
+    stored(tmp_path, all_games(), games_per_shard=60)
     config = dataclasses.replace(CONFIG, games_in_memory=games_in_memory)
     source = RecordSource(tmp_path, config, report=print)
     assert [len(part.seals) for part in source.parts] == sizes
@@ -104,12 +114,12 @@ def test_parts_are_as_large_as_fits(tmp_path: Path, games_in_memory: int, sizes:
         # It is estimated by the split's share.
         assert source.window(part).num_positions == pytest.approx(part.num_positions, rel=0.2)
     assert sum(part.num_positions for part in source.parts) == pytest.approx(0.7 * source.num_positions, abs=5)
-    assert source.num_games == 300 and source.num_positions == sum(game.num_positions for game in GAMES)
+    assert source.num_games == 300 and source.num_positions == sum(game.num_positions for game in all_games())
 
 
 def test_the_first_game_tells_which_game_it_is(tmp_path: Path) -> None:
     assert RecordSource(tmp_path / "empty", CONFIG, report=print).first_game() is None
-    stored(tmp_path / "some", GAMES[:3], games_per_shard=2)
+    stored(tmp_path / "some", all_games()[:3], games_per_shard=2)
     game = RecordSource(tmp_path / "some", CONFIG, report=print).first_game()
     assert game is not None and game.game_id == 0
 
@@ -147,7 +157,7 @@ def test_a_source_keeps_no_file_open(tmp_path: Path) -> None:
 
 
 def test_a_window_of_records_holds_them_all_whatever_the_settings_of_play(tmp_path: Path) -> None:
-    stored(tmp_path, GAMES, games_per_shard=100)
+    stored(tmp_path, all_games(), games_per_shard=100)
     small = dataclasses.replace(CONFIG, window_min_positions=10, window_growth_factor=0.0, window_games=3)
     whole = RecordSource(tmp_path, CONFIG, report=print)
     source = RecordSource(tmp_path, small, report=print)
@@ -156,13 +166,13 @@ def test_a_window_of_records_holds_them_all_whatever_the_settings_of_play(tmp_pa
 
 
 def test_no_more_shards_are_read_than_hold_the_first_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stored(tmp_path, GAMES, games_per_shard=30)
+    stored(tmp_path, all_games(), games_per_shard=30)
     monkeypatch.setattr(record_source, "MOST_HELD_OUT_GAMES", 2)
     read = list[Path]()
     source = RecordSource(tmp_path, CONFIG, report=print)
     monkeypatch.setattr(record_source, "read_shard", lambda path: (read.append(path), read_shard(path))[1])
     source.held_out()
-    needed = max([number for number, split in enumerate(SPLITS) if split == name][2] for name in ("dev", "test"))
+    needed = max([number for number, split in enumerate(splits()) if split == name][2] for name in ("dev", "test"))
     assert len(read) <= needed // 30 + 1 < 10
     read.clear()
     source.first_game()
@@ -227,7 +237,7 @@ def test_moves_that_were_played_replace_shares() -> None:
 
 
 def test_a_source_of_moves_has_no_shares(tmp_path: Path) -> None:
-    stored(tmp_path, GAMES[:20], games_per_shard=20)
+    stored(tmp_path, all_games()[:20], games_per_shard=20)
     for target, largest in (("recorded", False), ("move", True)):
         source = RecordSource(tmp_path, ReplayConfig(policy_target=target), report=print)  # type: ignore[arg-type]
         samples = source.window(source.parts[0]).sample(100, seed=1, step=1)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.stats
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -100,6 +99,13 @@ def page_of(paths: list[Path], out: Path, *, has_probes: bool = False) -> str:
     assert not parser.wanted and not parser.tags["script"] and "@import" not in text
     assert not re.search(r"url\((?!#)", text)
     return text
+
+
+def words_of(paths: list[Path], out: Path) -> str:
+    """A page whose figures are made, but not drawn, which takes a quarter of a second each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawings, "picture", lambda _figure, title, caption: Picture(title, caption, "data:,"))
+        return page_of(paths, out)
 
 
 def kept_figures(monkeypatch: pytest.MonkeyPatch) -> list[Figure]:
@@ -217,7 +223,7 @@ def test_ratings_of_too_few_games_are_not_told(
     (run / "strength.jsonl").write_text("".join(f"{line}\n" for line in lines))
     rating = read_run(run).strength.ratings["step 4"]
     assert (rating.error <= MOST_ELO_ERROR) == is_told
-    text = html.unescape(page_of([run], tmp_path / "report.html"))
+    text = html.unescape(words_of([run], tmp_path / "report.html"))
     told = zero("compare", run, single, "--games", "0").out.splitlines()
     words = str(rating)
     assert (words == TOO_FEW_GAMES) != is_told
@@ -238,11 +244,11 @@ def test_a_run_that_learned_from_records_is_rated_from_checkpoint_0(single: Path
         for player, opponent, points in matches
     ]
     (run / "strength.jsonl").write_text("".join(f"{line}\n" for line in lines))
-    assert "Elo from checkpoint 0" not in page_of([run], tmp_path / "played.html")
+    assert "Elo from checkpoint 0" not in words_of([run], tmp_path / "played.html")
     config = (run / "config.toml").read_text()
     assert 'source = "selfplay"' in config
     (run / "config.toml").write_text(config.replace('source = "selfplay"', 'source = "records"'))
-    text = html.unescape(page_of([run], tmp_path / "learned.html"))
+    text = html.unescape(words_of([run], tmp_path / "learned.html"))
     assert "Elo from checkpoint 0 = 1,000" in text
     rated = read_run(run).strength.ratings_from_first(1000)[4]
     assert 1090 < rated.elo < 1110 and f">{rated.elo:,.0f}<" in text and f">{rated.error:,.0f}<" in text
@@ -280,7 +286,7 @@ def test_seeds_share_a_colour_and_a_band(runs: list[Path], tmp_path: Path) -> No
     assert [[run.name for run in family] for family in families(read)] == [["a", "b"], ["other"]]
     names = [name for name, _ in differing_settings(read)]
     assert names == ["training.seed", "learner.learning_rate"]
-    text = page_of(runs, tmp_path / "report.html")
+    text = words_of(runs, tmp_path / "report.html")
     assert "differ only in their seeds" in text and "learner.learning_rate" in text
 
 
@@ -411,6 +417,8 @@ def test_human_openings_are_found_by_any_order_of_moves() -> None:
 
 
 def test_the_band_of_seeds_is_students_interval() -> None:
+    import scipy.stats  # a second, which all processes of the tests would spend
+
     each = np.random.default_rng(1).normal(100, 20, (4, 9))
     low, mean, high = mean_band(each)
     error = scipy.stats.sem(each, axis=0)
@@ -513,7 +521,7 @@ def test_a_run_may_be_named_and_a_missing_folder_is_told(
 def test_names_of_files_are_text_in_a_page(runs: list[Path], tmp_path: Path) -> None:
     run = tmp_path / "<b>bold"
     shutil.copytree(runs[0], run)
-    text = page_of([run], tmp_path / "page.html")
+    text = words_of([run], tmp_path / "page.html")
     assert "&lt;b&gt;bold" in text and "<b>bold" not in text
 
 

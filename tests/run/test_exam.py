@@ -15,7 +15,7 @@ from typing_extensions import override
 from commands_for_tests import Command
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover, Terms
-from zerosum.games import Rules, make, start_state
+from zerosum.games import Rules, State, make, start_state
 from zerosum.network.evaluators import UniformEvaluator
 from zerosum.play.contestant import (
     RANDOM,
@@ -27,8 +27,9 @@ from zerosum.play.contestant import (
 )
 from zerosum.run.exam import PartResult, exam_of, has_exam, named_parts, sit_exam
 from zerosum.run.exam.result import HEAD, Failure, row, short_text, write_failures
+from zerosum.run.exam.shogi import Declares, declares_next
 from zerosum.run.exam.sitting import examinee
-from zerosum.run.exam.task import Part, RightMoves, Task
+from zerosum.run.exam.task import Judge, Part, RightMoves, Task
 from zerosum.search import SearchConfig
 
 GAMES = ("chess", "go9", "shogi")
@@ -50,6 +51,13 @@ class Solver:
         return SolvingMover(game, self.tasks)
 
 
+def is_likely(game: Rules, state: State, judge: Judge, action: int) -> bool:
+    """Whether a move looks right at a glance. To be sure that one is wrong takes some judges half a second of proofs."""
+    if isinstance(judge, Declares):
+        return declares_next(game, state, action)
+    return isinstance(judge, RightMoves) and action in judge.actions
+
+
 class SolvingMover(Mover):
     def __init__(self, game: Rules, tasks: Sequence[Task]) -> None:
         self.game, self.judges = game, {task.start: task.judge for task in tasks}
@@ -61,7 +69,9 @@ class SolvingMover(Mover):
     def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
         state = functools.reduce(self.game.play, actions, start_state(self.game, start))
         judge, num_moves = self.judges[start], len(actions) // 2 + 1
-        for action in self.game.legal_actions(state):
+        actions = self.game.legal_actions(state)
+        likely = {action for action in actions if is_likely(self.game, state, judge, action)}
+        for action in sorted(actions, key=lambda action: action not in likely):
             if judge.judge(self.game, state, action, num_moves=num_moves).is_right is not False:
                 return EngineMove(action, "", EngineAnswer(self.game.action_text(state, action), 0.0))
         raise AssertionError(f"no move is right in {self.game.position_text(state)}")

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from web_for_tests import DESKTOP, Open, browser_program, own_game, record_games, serving, untrained_run
+from zerosum.web.limits import Limits
 from zerosum.web.visit import House
+
+LOOKED_AT = 1000
+"""Simulations of an analysis while a page shows a position."""
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
+    """Chromium. An analysis ends soon: else it would search on all cores for as long as a test has its page open."""
     program = browser_program()
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
+    with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Limits, "looking", property(lambda limits: replace(limits, simulations=LOOKED_AT)))
         launched = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield launched
         launched.close()

@@ -59,11 +59,26 @@ def complete(visit: Open, name: str, **how: Any) -> Any:
     return page
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_serious(visit: Open, name: str, dark: bool) -> None:
-    page = complete(visit, name, dark=dark)
-    assert page.evaluate("document.documentElement.dataset.theme") == ("dark" if dark else "light")
+def test_a_page_has_one_heading_of_the_first_level_and_axe_finds_nothing_serious(visit: Open, name: str) -> None:
+    """By day, and after nightfall: the page follows the system."""
+    page = complete(visit, name)
+    heading = page.locator("h1")
+    assert heading.count() == 1 and heading.inner_text().strip()
+    levels = page.evaluate(
+        "() => [...document.querySelectorAll('h1, h2, h3, h4')]"
+        ".filter((one) => one.checkVisibility()).map((one) => Number(one.tagName[1]))"
+    )
+    assert all(later <= earlier + 1 for earlier, later in itertools.pairwise(levels)), levels
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
+        assert violations(page) == [], scheme
+
+
+def test_a_page_that_is_opened_by_night_is_dark(visit: Open) -> None:
+    page = complete(visit, "runs", dark=True)
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert violations(page) == []
 
 
@@ -95,18 +110,6 @@ def test_axe_would_see_a_fault(visit: Open) -> None:
     )
     found = " ".join(violations(page))
     assert "color-contrast" in found and "button-name" in found
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_has_one_heading_of_the_first_level(visit: Open, name: str) -> None:
-    page = complete(visit, name)
-    heading = page.locator("h1")
-    assert heading.count() == 1 and heading.inner_text().strip()
-    levels = page.evaluate(
-        "() => [...document.querySelectorAll('h1, h2, h3, h4')]"
-        ".filter((one) => one.checkVisibility()).map((one) => Number(one.tagName[1]))"
-    )
-    assert all(later <= earlier + 1 for earlier, later in itertools.pairwise(levels)), levels
 
 
 def test_the_computers_move_is_said_aloud(visit: Open) -> None:

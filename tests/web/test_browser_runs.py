@@ -198,27 +198,28 @@ def test_a_run_is_watched(visit: Open) -> None:
     history(page, 2)
 
 
-@pytest.mark.parametrize("value", [0, 5, -3, 0.001, 123_456])
-def test_a_chart_of_one_point_has_axes_from_zero(visit: Open, value: float) -> None:
+ONE_POINT = """async (value) => {
+    const { chart } = await import("/static/chart.js");
+    const figure = chart([{ name: "one", points: [[value, value]] }], { title: "one point" });
+    const dot = figure.querySelector(".dot"), box = figure.querySelector("svg").getAttribute("viewBox");
+    const ticks = (anchor) => [...figure.querySelectorAll(`.tick[text-anchor=${anchor}]`)];
+    const words = (anchor) => ticks(anchor).map((one) => one.textContent).filter(Boolean);
+    const place = ["cx", "cy"].map((name) => dot.getAttribute(name));
+    return { x: words("middle"), y: words("end"), dot: place, box };
+}"""
+"""Draws a chart of one point, and answers the words on its axes and the point's place."""
+
+
+def test_a_chart_of_one_point_has_axes_from_zero(visit: Open) -> None:
     page = visit("#/games")
-    drawn = page.evaluate(
-        """async (value) => {
-            const { chart } = await import("/static/chart.js");
-            const figure = chart([{ name: "one", points: [[value, value]] }], { title: "one point" });
-            const dot = figure.querySelector(".dot"), box = figure.querySelector("svg").getAttribute("viewBox");
-            const ticks = (anchor) => [...figure.querySelectorAll(`.tick[text-anchor=${anchor}]`)];
-            const words = (anchor) => ticks(anchor).map((one) => one.textContent).filter(Boolean);
-            const place = ["cx", "cy"].map((name) => dot.getAttribute(name));
-            return { x: words("middle"), y: words("end"), dot: place, box };
-        }""",
-        value,
-    )
-    for names in (drawn["x"], drawn["y"]):
-        numbers = [float(name.replace("k", "e3")) for name in names]
-        assert 3 <= len(numbers) == len(set(numbers)) <= 7 and 0 in numbers
-        assert max(map(abs, numbers)) >= abs(value)
-    (x, y), (_, _, width, height) = map(float, drawn["dot"]), map(float, drawn["box"].split())
-    assert 0 < x < width and 0 < y < height
+    for value in (0, 5, -3, 0.001, 123_456):
+        drawn = page.evaluate(ONE_POINT, value)
+        for names in (drawn["x"], drawn["y"]):
+            numbers = [float(name.replace("k", "e3")) for name in names]
+            assert 3 <= len(numbers) == len(set(numbers)) <= 7 and 0 in numbers
+            assert max(map(abs, numbers)) >= abs(value)
+        (x, y), (_, _, width, height) = map(float, drawn["dot"]), map(float, drawn["box"].split())
+        assert 0 < x < width and 0 < y < height
 
 
 def test_a_run_that_learns_shows_its_newest_games_and_leaves_the_focus(browser: Any, tmp_path: Path) -> None:
