@@ -114,11 +114,11 @@ def test_a_resumed_learner_goes_on_alike() -> None:
 
 def test_a_dead_device_is_a_sentence_and_ends_the_others() -> None:
     with two_devices(CONFIG) as two:
-        pids = [process._process.pid for process in two._handles]
+        pids = [process._child.pid for process in two._handles]
         os.kill(pids[1], signal.SIGKILL)
         with pytest.raises(RunError, match=r"process 2 of 2 \(cpu\) was ended by SIGKILL|process 1 of 2 \(cpu\) ended"):
             two.step(new_batch(0), progress=0)
-        assert all(process._process.poll() is not None for process in two._handles)
+        assert [process._child.status(0) for process in two._handles]  # raises TimeoutError for one that runs on
 
 
 def test_bad_numbers_of_devices_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
