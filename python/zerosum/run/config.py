@@ -31,6 +31,7 @@ from zerosum.games.names import GameName
 from zerosum.games.rules import has_owners
 from zerosum.learner import LearnerConfig
 from zerosum.network import CheckpointInfo, NetworkConfig, NetworkShape
+from zerosum.network.piece_planes import require_piece_planes
 from zerosum.network.updatable import opponent_view
 from zerosum.replay import ReplayConfig
 from zerosum.run.defaults import default_settings
@@ -40,7 +41,6 @@ from zerosum.run.presets import load_preset, merge, preset_names
 from zerosum.run.training_config import StrengthConfig, TrainingConfig
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig
-from zerosum.selfplay.piece_terms import require_piece_planes
 
 DEFAULT_MINUTES = 30.0
 
@@ -188,9 +188,7 @@ def _new_run(
 
         network = as_named(network, NetworkShape.of(game.spec))
     config = dataclasses.replace(config, game=name, network=network)
-    if initial:
-        require_initial_network(initial, network, game)
-    require_fit(config, game)
+    require_fit(config, game, initial)
     return game, config
 
 
@@ -220,16 +218,36 @@ def _layered(
     return initial, values
 
 
-def require_fit(config: RunConfig, game: Rules) -> None:
-    """Refuse settings that the game of a run, with its planes, cannot have. Raises SettingsError."""
+def require_fit(config: RunConfig, game: Rules, initial: CheckpointInfo | None = None) -> None:
+    """Refuse settings that the game of a run, with its planes, cannot have.
+
+    `initial` is the network that a new run begins with, if not with random weights.
+
+    Raises:
+        SettingsError: the game cannot have one of the heads, MuZero's model or an alpha-beta search of self-play, or as
+            `require_initial_network`.
+        DataError: the initial network has another encoding.
+    """
+    spec, steps = game.spec, config.learner.unroll_steps
+    if initial:
+        require_initial_network(initial, config.network, spec)
+    if config.plays_alpha_beta:
+        require_piece_planes(spec)
     if config.network.ownership_head and not has_owners(game):
         raise SettingsError(
-            f"network.ownership_head is true, but squares of {game.spec.full_name} have no owners, unlike those of Go:"
+            f"network.ownership_head is true, but squares of {spec.full_name} have no owners, unlike those of Go:"
             " leave it false."
         )
-    if config.plays_alpha_beta:
-        require_piece_planes(game)
-    require_model(config, game)
+    if config.network.kind == "muzero" and not measure_game(game).takes_turns:
+        raise SettingsError(
+            f"network.kind is 'muzero', but in {spec.full_name} a side may move twice in a row, and the search by"
+            " learned rules supposes that sides move in turn: learn it with network.kind 'residual'."
+        )
+    if config.network.kind == "muzero" and steps > spec.max_plies:
+        raise SettingsError(
+            f"learner.unroll_steps is {steps}, but a game of {spec.full_name} has at most {spec.max_plies} plies:"
+            f" expected 1 to {spec.max_plies}."
+        )
 
 
 def configured_game(game: Rules, config: RunConfig) -> Rules:
@@ -412,22 +430,6 @@ def require_muzero(config: RunConfig) -> None:
                 f"network.kind is 'muzero', but {name} is {getattr(getattr(config, section), field)!r}: {reason}."
                 " --preset muzero has settings that fit."
             )
-
-
-def require_model(config: RunConfig, game: Rules) -> None:
-    """Refuse a game that MuZero cannot learn, and an unroll past the end of each game. Raises SettingsError."""
-    if config.network.kind != "muzero":
-        return
-    if not measure_game(game).takes_turns:
-        raise SettingsError(
-            f"network.kind is 'muzero', but in {game.spec.full_name} a side may move twice in a row, and the search by"
-            " learned rules supposes that sides move in turn: learn it with network.kind 'residual'."
-        )
-    if (steps := config.learner.unroll_steps) > (most := game.spec.max_plies):
-        raise SettingsError(
-            f"learner.unroll_steps is {steps}, but a game of {game.spec.full_name} has at most {most} plies: expected"
-            f" 1 to {most}."
-        )
 
 
 def _require_section(section: str) -> None:

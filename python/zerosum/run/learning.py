@@ -72,7 +72,7 @@ def _first_checkpoint(plan: RunPlan) -> Checkpoint:
     game, network, training = plan.game, plan.config.network, plan.config.training
     if name := training.initial_network:
         initial = load_initial_network(name)
-        require_initial_network(initial.info, network, game)
+        require_initial_network(initial.info, network, game.spec)
         return as_beginning(initial, network, game, seed=training.seed)
     info = CheckpointInfo.describe(game.spec, network, step=0)
     return Checkpoint(info=info, weights=initial_weights(network, info.shape, seed=training.seed))
