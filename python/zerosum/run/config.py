@@ -218,19 +218,19 @@ def _layered(
     return initial, values
 
 
-def require_fit(config: RunConfig, game: Rules, initial: CheckpointInfo | None = None) -> None:
+def require_fit(config: RunConfig, game: Rules, network: CheckpointInfo | None) -> None:
     """Refuse settings that the game of a run, with its planes, cannot have.
 
-    `initial` is the network that a new run begins with, if not with random weights.
+    `network` is the one that the run begins or continues with; None if that has random weights.
 
     Raises:
         SettingsError: the game cannot have one of the heads, MuZero's model or an alpha-beta search of self-play, or as
             `require_initial_network`.
-        DataError: the initial network has another encoding.
+        DataError: the network has another encoding.
     """
     spec, steps = game.spec, config.learner.unroll_steps
-    if initial:
-        require_initial_network(initial, config.network, spec)
+    if network:
+        require_initial_network(network, config.network, spec)
     if config.plays_alpha_beta:
         require_piece_planes(spec)
     if config.network.ownership_head and not has_owners(game):
