@@ -21,7 +21,7 @@ from zerosum.arena.seating import seats_of
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.contest.adjudication import AdjudicationRules, ScoredMove, adjudicate
 from zerosum.contest.clock import Clock
-from zerosum.contest.mover import EngineLimits
+from zerosum.contest.mover import MoveLimits
 from zerosum.games import Rules, State
 from zerosum.play.contestant import Contestant, ProgramContestant
 
@@ -204,16 +204,16 @@ class Match:
         if self._players[other].terms.ponder:
             self._seats[other].ponder(self._turn(number, board, self._limits(board, 1 - player)))
 
-    def _turn(self, number: int, board: _Board, limits: EngineLimits) -> Turn:
+    def _turn(self, number: int, board: _Board, limits: MoveLimits) -> Turn:
         return Turn(number, board.index, board.start, board.actions, board.state, limits)
 
-    def _limits(self, board: _Board, player: int) -> EngineLimits:
+    def _limits(self, board: _Board, player: int) -> MoveLimits:
         terms = self._players[board.seats[player]].terms
         if board.clock is None or not terms.has_clock:
-            return EngineLimits(nodes=terms.nodes, depth=terms.depth)
+            return MoveLimits(nodes=terms.nodes, depth=terms.depth)
         left = board.clock.left(0), board.clock.left(1)
         flag_falls_s = terms.time.flag_falls_after_s(left[player])
-        return EngineLimits.of_clocks(
+        return MoveLimits.of_clocks(
             left,
             player,
             flag_falls_s=flag_falls_s,
@@ -291,7 +291,7 @@ class Match:
         """End a game with this result for a player."""
         of_first_player = result if player == 0 else -result
         notes = [note] if note else []
-        turn = self._turn(number, board, EngineLimits())
+        turn = self._turn(number, board, MoveLimits())
         for seat, own in zip(board.seats, (of_first_player, -of_first_player), strict=True):
             if score := self._seats[seat].end_game(turn, own):
                 notes += _disagreement(self._players[seat].name, score, of_first_player)

@@ -16,7 +16,7 @@ from typing_extensions import override
 from zerosum._core import Root, Search, uniform
 from zerosum.arena.played import Thought
 from zerosum.contest.adjudication import Score, moves_to_mate
-from zerosum.contest.mover import EngineLimits
+from zerosum.contest.mover import MoveLimits
 from zerosum.games import Rules, State
 from zerosum.play.analysis import win_rate
 from zerosum.play.contestant import SearchContestant
@@ -38,7 +38,7 @@ class Turn:
     """Moves since the start. The list grows later: read it at once."""
     state: State
     """The position after `actions`."""
-    limits: EngineLimits
+    limits: MoveLimits
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Seat:
         """Stop all work."""
 
 
-class SearchPool:
+class SharedTrees:
     """Trees that share an evaluator: those of one player's boards, or of several players' that share batches."""
 
     def __init__(self, game: Rules, players: Sequence[SearchContestant], *, num_boards: int) -> None:
@@ -141,7 +141,7 @@ class SearchSeat(Seat):
 
     def __init__(
         self,
-        pool: SearchPool,
+        pool: SharedTrees,
         contestant: SearchContestant,
         inbox: Inbox,
         *,

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 LAST_WORDS = 20
 """Lines of a child's standard error that are kept."""
@@ -27,7 +28,7 @@ class Child:
         hear: Callable[[str], None] = lambda _line: None,
         directory: str = "",
         leads_group: bool = False,
-        **environment: str,
+        environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Start a program.
 
@@ -61,13 +62,18 @@ class Child:
         self.reader.start()
 
     @staticmethod
-    def of_module(module: str, *, hear: Callable[[str], None] = lambda _line: None, **environment: str) -> Child:
+    def of_module(
+        module: str,
+        *,
+        hear: Callable[[str], None] = lambda _line: None,
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> Child:
         """A module of this program in this interpreter.
 
         It finds modules where this process does, and not first in the directory that it was started from.
         """
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-        return Child([sys.executable, "-P", "-m", module], hear=hear, **environment)
+        path = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        return Child([sys.executable, "-P", "-m", module], hear=hear, environment={**environment, **path})
 
     @property
     def last_words(self) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def open_process(
         SettingsError: it cannot be started, refuses the request, or died.
     """
     try:
-        child = Child(command, **environment)
+        child = Child(command, environment=environment)
     except OSError as error:
         raise SettingsError(f"{command[0]} cannot be started ({error.strerror}): name another Python.") from error
     return _asked(child, name, request)

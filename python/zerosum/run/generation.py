@@ -25,7 +25,7 @@ from zerosum.arena.openings import Opening, OpeningSource, RandomOpenings, find_
 from zerosum.arena.session import plan_match
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.contest.adjudication import DrawRule, Score
-from zerosum.contest.mover import EngineLimits, EngineMove, Mover, Program
+from zerosum.contest.mover import EngineMove, MoveLimits, Mover, Program
 from zerosum.games import Rules, make
 from zerosum.games.playthrough import Playthrough
 from zerosum.notation.centipawns import coefficient_of, value_of
@@ -354,12 +354,12 @@ class _VariedMover:
         self._number = number
         self._mover.new_game(number)
 
-    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
         assert limits.nodes is not None
         nodes = max(1, round(limits.nodes * self._factor(self._number, len(actions))))
         return self._mover.think(start, actions, replace(limits, nodes=nodes))
 
-    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
+    def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None:
         self._mover.ponder(start, actions, limits, is_over)
 
     def end_game(self, result: float) -> None:

@@ -277,7 +277,7 @@ class _Process:
         self._is_told_to_end = False
         self._has_frames = threading.Condition()  # guards the two
         # One thread each: OMP_NUM_THREADS is obeyed by torch, and by the libraries that NumPy is built on.
-        self._child = Child.of_module(worker_process.__name__, hear=_print_error, OMP_NUM_THREADS="1")
+        self._child = Child.of_module(worker_process.__name__, hear=_print_error, environment={"OMP_NUM_THREADS": "1"})
         threading.Thread(target=self._talk, name="selfplay's commands", daemon=True).start()
 
     def send(self, kind: Kind, payload: bytes = b"") -> None:

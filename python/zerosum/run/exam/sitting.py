@@ -11,7 +11,7 @@ from zerosum.arena.seating import seat_of
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import num_cores
-from zerosum.contest.mover import EngineLimits
+from zerosum.contest.mover import MoveLimits
 from zerosum.games import Rules, State, start_state
 from zerosum.play.contestant import Contestant, ProgramContestant
 from zerosum.play.entries import Entry, enter
@@ -86,7 +86,7 @@ def _answers(game: Rules, contestant: Contestant, tasks: Sequence[Task], *, seed
     num_boards = min(len(tasks), num_cores() if isinstance(contestant, ProgramContestant) else MOST_BOARDS)
     inbox: Inbox = queue.SimpleQueue()
     seat = seat_of(game, contestant, inbox, num_boards=num_boards, seed=seed)
-    limits = EngineLimits(nodes=contestant.terms.nodes, depth=contestant.terms.depth)
+    limits = MoveLimits(nodes=contestant.terms.nodes, depth=contestant.terms.depth)
     ahead, boards = iter(enumerate(tasks)), dict[int, _Board]()
 
     def begin_next(number: int) -> None:
@@ -133,7 +133,7 @@ def _failure(game: Rules, board: _Board, step: Step) -> Failure:
     return failure_of(game, board.number + 1, board.task.start, board.actions, step.reason)
 
 
-def _turn(number: int, board: _Board, limits: EngineLimits) -> Turn:
+def _turn(number: int, board: _Board, limits: MoveLimits) -> Turn:
     return Turn(number, board.number, board.task.start, board.actions, board.state, limits)
 
 
@@ -174,11 +174,11 @@ def examinee(word: str, settings: Sequence[str], game: Rules, *, num_simulations
     takes_no_nodes = word in (RANDOM, ALPHA_BETA) or word.startswith("gtp:") or entry.skill is not None
     if not (has_limit or takes_no_nodes or entry.terms.has_clock):
         entry = replace(entry, terms=replace(entry.terms, nodes=num_simulations or SIMULATIONS))
-        found = enter(entry, game).contestant
+        found = enter(entry, game)
         if isinstance(found, ProgramContestant):
-            return enter(_by_positions(entry), game).contestant
+            return enter(_by_positions(entry), game)
         return found
-    return enter(entry, game).contestant
+    return enter(entry, game)
 
 
 def _by_positions(entry: Entry) -> Entry:
