@@ -179,7 +179,7 @@ def test_the_search_for_a_shorter_win_ends_with_the_clock() -> None:
 
 
 def turn(game: Rules, state: State) -> Turn:
-    return Turn(0, 0, "", [], state, MoveLimits())
+    return Turn(0, 0, "", (), state, MoveLimits())
 
 
 def decision(seat: SearchSeat | RulesSeat, inbox: Inbox, game: Rules, state: State) -> Decision:

@@ -34,8 +34,8 @@ class Turn:
     board: int
     game_index: int
     start: str
-    actions: Sequence[int]
-    """Moves since the start. The list grows later: read it at once."""
+    actions: tuple[int, ...]
+    """Moves since the start."""
     state: State
     """The position after `actions`."""
     limits: MoveLimits

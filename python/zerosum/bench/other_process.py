@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from zerosum.base.child import Child
-from zerosum.base.errors import SettingsError
+from zerosum.base.errors import SettingsError, ZerosumError
+from zerosum.games import Rules, make
+from zerosum.run.config import RunConfig, configured_game, new_config
 from zerosum.selfplay.calibration import Rate
 
 GRACE_S = 10
@@ -87,3 +90,24 @@ def _asked(child: Child, name: str, request: dict[str, Any]) -> Iterator[OtherPr
             child.input.close()
         child.end(GRACE_S)
         child.output.close()
+
+
+def answer_with(
+    begin: Callable[[Rules, RunConfig, dict[str, Any]], AbstractContextManager[Callable[[float], Rate]]],
+) -> None:
+    """Be the other side: begin work on the game and the settings of the request, and measure it for each line.
+
+    `begin` gets the request, too, and yields the function that measures the rate of so many seconds.
+    """
+    request = json.loads(sys.stdin.readline())
+    try:
+        game = make(request["game"])
+        config = new_config(game, request["game"], overrides=request["overrides"])
+        with begin(configured_game(game, config), config, request) as measured:
+            print("{}", flush=True)
+            for line in sys.stdin:
+                rate = measured(float(line))
+                per = {"done": rate.per_second, "seconds": 1.0, "cpu_seconds": rate.per_second / rate.per_cpu_second}
+                print(json.dumps(per), flush=True)
+    except ZerosumError as error:
+        print(json.dumps({"error": str(error)}), flush=True)
