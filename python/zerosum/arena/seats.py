@@ -103,7 +103,7 @@ class Seat:
 
 
 class SharedTrees:
-    """Trees that share an evaluator: those of one player's boards, or of several players' that share batches."""
+    """No player, but trees that share an evaluator: those of one player's boards, or of several players' in batches."""
 
     def __init__(self, game: Rules, players: Sequence[SearchContestant], *, num_boards: int) -> None:
         """A pool for players that differ in the length of their searches alone."""

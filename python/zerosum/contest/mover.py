@@ -203,7 +203,7 @@ class Mover(Protocol):
 
 
 class Program(Protocol):
-    """Description of a mover: a frozen dataclass with a complete `repr`."""
+    """What movers are opened from, one for each board: a frozen dataclass with a complete `repr`."""
 
     def open(self, game: Rules) -> Mover:
         """A mover for one board.

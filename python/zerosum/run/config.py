@@ -8,6 +8,7 @@ run directory holds all of them.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -37,7 +38,7 @@ from zerosum.replay import ReplayConfig
 from zerosum.run.defaults import default_settings
 from zerosum.run.initial_network import load_initial_network, require_initial_network, setting_text, settings_of
 from zerosum.run.planes import with_planes
-from zerosum.run.presets import load_preset, merge, preset_names
+from zerosum.run.presets import load_preset, merged, preset_names
 from zerosum.run.training_config import StrengthConfig, TrainingConfig
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig
@@ -200,7 +201,7 @@ def _layered(
     training = {**own.get("training", {}), **asked.get("training", {})}
     filters = {**own.get("network", {}), **asked.get("network", {})}.get("num_filters")
     cores, gpus = machine or (num_cores(), None)
-    values = default_settings(
+    defaults = default_settings(
         game,
         minutes=training.get("minutes") or DEFAULT_MINUTES,
         num_cores=1 if training.get("clock") == "cpu" else cores,
@@ -208,14 +209,11 @@ def _layered(
         num_filters=filters,
     )
     initial = load_initial_network(training["initial_network"]).info if training.get("initial_network") else None
-    layers = [own, settings_of(initial)] if initial else [own]
+    beginning = settings_of(initial) if initial else {}
     if training.get("source", "selfplay") != "selfplay":
-        for layer in (values, *layers[1:]):  # records are of the game as it was named when they were made
-            layer["training"].pop("planes", None)
-    for layer in layers:
-        merge(values, layer)
-    merge(values, asked)
-    return initial, values
+        for layer in (defaults, beginning):  # records are of the game as it was named when they were made
+            layer.get("training", {}).pop("planes", None)
+    return initial, functools.reduce(merged, (own, beginning, asked), defaults)
 
 
 def require_fit(config: RunConfig, game: Rules, network: CheckpointInfo | None) -> None:
@@ -319,9 +317,8 @@ def parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 def changed(config: RunConfig, values: Mapping[str, Mapping[str, Any]]) -> RunConfig:
     """The run with some settings changed, by section."""
-    merged = {section: to_mapping(getattr(config, section)) for section in SECTIONS}
-    merge(merged, values)
-    return _from_values(config.game, config.preset, merged)
+    before = {section: to_mapping(getattr(config, section)) for section in SECTIONS}
+    return _from_values(config.game, config.preset, merged(before, values))
 
 
 def dump_config(config: RunConfig) -> str:
