@@ -86,7 +86,7 @@ class Table:
         self.start = start
         self._control = TimeControl.parse(control) if control else TimeControl()
         self.so_far = replace(Playthrough.read(game, moves, start), resigned=resigned)
-        self._names = side_names(game, self.state)
+        self._names = side_names(game, self.so_far.start)
         self._line = Line(game)
         self.marked = frozenset(marked)
         self._judged: tuple[tuple[int, frozenset[int]], FinalScore | None] | None = None

@@ -19,6 +19,7 @@ from zerosum.base.errors import RunError, SettingsError
 from zerosum.games import make
 from zerosum.games.random_play import random_lines, state_of
 from zerosum.learner import Learner, LearnerConfig
+from zerosum.learner.config import _multiples
 from zerosum.learner.parallel import ParallelLearner, new_learner
 from zerosum.learner.parallel.parallel_learner import LocalDevices, learning_devices
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
@@ -152,3 +153,12 @@ def test_a_deterministic_run_refuses_several_devices(tmp_path: Path) -> None:
     settings = ["training.deterministic=true", "training.steps=4", "learner.num_devices=2", "training.device=cpu"]
     with pytest.raises(SettingsError, match="a deterministic run learns on one device"):
         train("tictactoe", tmp_path / "run", overrides=settings, report=lambda _: None)
+
+
+@pytest.mark.parametrize("num_devices", [2, 3, 7])
+def test_the_next_sizes_that_devices_can_share_are_named(num_devices: int) -> None:
+    for size in range(1, 30):
+        named = [int(word) for word in _multiples(size, num_devices).split(" or ")]
+        assert all(number % num_devices == 0 and number > 0 for number in named)
+        assert max(named) - size <= num_devices and (len(named) == 2) == (size >= num_devices)
+        assert len(named) == 1 or 0 <= size - named[0] < num_devices < num_devices + named[0] == named[1]
