@@ -235,7 +235,7 @@ class Visit:
     async def play_undo(self, fields: Fields) -> dict[str, Any]:
         """Take moves back to the person's last turn."""
         self.open_table().undo()
-        self.kept = min(self.kept, len(self.open_table().actions))
+        self.kept = min(self.kept, len(self.open_table().so_far.actions))
         return self.go_on()
 
     async def play_resign(self, fields: Fields) -> dict[str, Any]:

@@ -62,10 +62,6 @@ class MuZeroEvaluator(NetworkEvaluator):
         return CPU_FULL_BATCH if self._device.type == "cpu" else _FULL_BATCH_GPU
 
     @override
-    def batch_sizes(self, most: int) -> list[int]:
-        return [most]
-
-    @override
     def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
         self._network = _Network(checkpoint, self._device)
 
