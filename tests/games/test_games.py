@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from small_twins import SMALL_TWINS
 from zerosum import _core
 from zerosum.base.errors import GameError
 from zerosum.games import Rules, State, adopt, check_game, make, measure_game, parse_action, state_after
+from zerosum.games.python_game import load
 from zerosum.games.rules import GameSpec, Leaves
 
 KNOWN = ", ".join(_core.core_game_names())
@@ -475,6 +477,16 @@ def test_a_game_may_import_its_neighbours_late(tmp_path: Path, monkeypatch: pyte
         game = make(f"{tmp_path / 'late.py'}:Late")
         assert game.player(game.initial_state()) == 1
     assert sys.path.count(str(tmp_path.resolve())) == 1
+
+
+def test_an_edited_file_runs_as_it_is_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python would take the cached bytecode of the first text: size and time of both are equal."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    file = tmp_path / "own.py"
+    for name in ("first", "other"):
+        file.write_text(f"from games_for_tests import DoubleMove\nclass Own(DoubleMove):\n    name = {name!r}\n")
+        os.utime(file, (1e9, 1e9))
+        assert load(file, "Own").name == name
 
 
 def test_a_file_without_a_class_gets_those_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

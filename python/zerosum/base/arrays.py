@@ -34,3 +34,22 @@ def places(columns: NDArray[np.uint16], offsets: NDArray[np.int64], *, width: in
     [1, 4, 5]
     """
     return np.repeat(np.arange(len(offsets) - 1) * width, np.diff(offsets)) + columns
+
+
+def expand_planes(
+    packed_BPN: NDArray[np.uint8],
+    numbers_BK: NDArray[np.float32],
+    is_constant: NDArray[np.bool_],
+    board_shape: tuple[int, int],
+) -> NDArray[np.float32]:
+    """Planes [B, C, H, W] from the layout of `Leaves.packed_planes` and `Leaves.constant_planes`.
+
+    `is_constant` is [C], whether a plane is one number. Suffixes: P planes of bits with N bytes each, K planes of one
+    number each, S squares.
+    """
+    height, width = board_shape
+    planes_BCHW = np.empty((len(packed_BPN), len(is_constant), height, width), np.float32)
+    bits_BPS = np.unpackbits(packed_BPN, axis=2, count=height * width, bitorder="little")
+    planes_BCHW[:, ~is_constant] = bits_BPS.reshape(*bits_BPS.shape[:2], height, width)
+    planes_BCHW[:, is_constant] = numbers_BK[:, :, None, None]
+    return planes_BCHW

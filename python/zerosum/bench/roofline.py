@@ -51,8 +51,8 @@ def _openvino_work(size: int, precision: str, num_threads: int) -> Work:
     import openvino
     from openvino import opset13
 
-    from zerosum.network.evaluators.openvino import openvino_core
     from zerosum.network.evaluators.openvino_graph import rounded, rounded_weight
+    from zerosum.network.evaluators.openvino_requests import openvino_core
 
     factor, largest = _factor(size), 4 * size**-0.5
     is_int8 = precision == "int8"

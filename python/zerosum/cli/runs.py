@@ -243,7 +243,13 @@ def clean(
 @app.command(epilog="Example: `zerosum export runs/connect4 net.onnx`")
 def export(
     run: RunArgument,
-    file: Annotated[Path, typer.Argument(help="The ONNX file to write.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="The ONNX file to write; for a MuZero network two, 'net.initial.onnx' and 'net.recurrent.onnx'.",
+            show_default=False,
+        ),
+    ],
     game: Annotated[
         str, typer.Option(help="The game, for a network of KataGo that is to play on its board.", show_default=False)
     ] = "",
@@ -261,8 +267,8 @@ def export(
     checkpoint = load_checkpoint(require_network(run), game=rules)
     if rules is not None:
         require_encoder(checkpoint.info, rules_for(checkpoint.info, rules).spec)
-    export_network(checkpoint, file)
-    print(f"{file}: the network of step {checkpoint.info.step:,} for {checkpoint.info.full_name}.")
+    written = " and ".join(map(str, export_network(checkpoint, file)))
+    print(f"{written}: the network of step {checkpoint.info.step:,} for {checkpoint.info.full_name}.")
 
 
 @app.command(epilog="Example: `zerosum trust runs/dots`")

@@ -12,6 +12,7 @@ import operator
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
@@ -175,8 +176,9 @@ def made(path: Path, class_name: str, **arguments: Any) -> Any:
     if not path.is_file():
         raise GameError(f"the file {str(path)!r} does not exist; your own game is given as path.py:Class.")
     # The module gets another name: a game in json.py must not replace the module json.
-    spec = importlib.util.spec_from_file_location(f"zerosum_game_{path.stem}", path)
-    assert spec is not None and spec.loader is not None
+    loader = SourceFileLoader(f"zerosum_game_{path.stem}", str(path))
+    spec = importlib.util.spec_from_file_location(loader.name, path, loader=loader)
+    assert spec is not None
     module = importlib.util.module_from_spec(spec)
     # Dataclasses and pickles of the user's classes look up their module.
     sys.modules[spec.name] = module
@@ -188,7 +190,9 @@ def made(path: Path, class_name: str, **arguments: Any) -> Any:
     if is_copy(path.resolve()):
         sys.dont_write_bytecode = True  # the copy stays as it is: `permission.py` knows it by its content
     try:
-        spec.loader.exec_module(module)
+        # The source itself and no cached bytecode: Python knows an old cache by size and whole seconds only, so a
+        # file that was edited twice within a second would run as it was before.
+        exec(loader.source_to_code(path.read_bytes(), str(path)), vars(module))
         found = _class_of(module, path, class_name)
         _require_options(found, options)
         return found(**options, **arguments)

@@ -2,7 +2,8 @@
 
 `layers.py` defines the network. Here a checkpoint's weights are inserted, with each norm folded into the convolution
 before it, by the `Operations` of a library: `evaluators/openvino_graph.py`, `evaluators/onnx_graph.py` and, in NumPy,
-`evaluators/ownership.py`. `evaluators/torch_graph.py` takes the folded weights alone.
+`evaluators/ownership.py`. `evaluators/torch_graph.py` takes the folded weights alone. `muzero_graph.py` has the graphs
+of a MuZero network.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from zerosum.network.architectures import connect
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.heads import Head
+from zerosum.network.layer_protocol import Layers
 from zerosum.network.weights import NORM_EPSILON, NORM_PARTS, Weights
 
 
@@ -108,6 +110,11 @@ def graph(
     The heads are `search_heads` if not given.
     """
     return connect(_Folded(operations, weights), planes, config, shape, config.search_heads if heads is None else heads)
+
+
+def with_weights(operations: Operations, weights: Weights) -> Layers[Any]:
+    """Layers with these weights, each norm folded into the convolution before it, by a library's operations."""
+    return _Folded(operations, weights)
 
 
 class _Folded:

@@ -22,6 +22,9 @@ from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.layer_protocol import Layers, NodeT
 from zerosum.network.layers import connect_blocks, connect_heads
 
+LEAST_RANGE = 1e-5
+"""Added to the range of a hidden state that is scaled: a constant one stays finite."""
+
 
 def num_move_planes(shape: NetworkShape) -> int:
     """Planes of a move; 0 if moves are one number each, for the linear layer."""

@@ -11,12 +11,15 @@ from torch import Tensor
 from typing_extensions import override
 
 from zerosum.network.config import NetworkConfig, NetworkShape
-from zerosum.network.muzero import connect_dynamics, connect_prediction, connect_representation, num_move_planes
+from zerosum.network.muzero import (
+    LEAST_RANGE,
+    connect_dynamics,
+    connect_prediction,
+    connect_representation,
+    num_move_planes,
+)
 from zerosum.network.residual_tower import NetworkOutput, ResidualTower
 from zerosum.network.weights import Weights
-
-_LEAST_RANGE = 1e-5
-"""Added to the range of a hidden state that is scaled: a constant one stays finite."""
 
 
 class MuZeroModule(ResidualTower):
@@ -69,4 +72,4 @@ def scaled(hidden_BFHW: Tensor) -> Tensor:
     """Hidden states, each scaled to [0, 1] by its smallest and its largest number."""
     low_B = hidden_BFHW.amin(dim=(1, 2, 3), keepdim=True)
     high_B = hidden_BFHW.amax(dim=(1, 2, 3), keepdim=True)
-    return (hidden_BFHW - low_B) / (high_B - low_B + _LEAST_RANGE)
+    return (hidden_BFHW - low_B) / (high_B - low_B + LEAST_RANGE)

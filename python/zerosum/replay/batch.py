@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.base.arrays import places
+from zerosum.base.arrays import expand_planes, places
 from zerosum.base.errors import DataError, GameError
 from zerosum.games import start_state
 from zerosum.replay.samples import Policies, Samples
@@ -94,12 +94,7 @@ class Batch:
 
     def planes(self) -> NDArray[np.float32]:
         """[B, C, H, W], the network's input."""
-        height, width = self.board_shape
-        planes_BCHW = np.empty((len(self), len(self.is_constant), height, width), np.float32)
-        bits_BPS = np.unpackbits(self.packed_planes, axis=2, count=height * width, bitorder="little")
-        planes_BCHW[:, ~self.is_constant] = bits_BPS.reshape(*bits_BPS.shape[:2], height, width)
-        planes_BCHW[:, self.is_constant] = self.constant_planes[:, :, None, None]
-        return planes_BCHW
+        return expand_planes(self.packed_planes, self.constant_planes, self.is_constant, self.board_shape)
 
     def legal_indices(self) -> NDArray[np.int64]:
         """[sum L], the places of the legal actions' logits among B * A."""

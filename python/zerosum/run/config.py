@@ -417,8 +417,7 @@ def require_muzero(config: RunConfig) -> None:
         "selfplay.alphabeta_depth": (config.selfplay.alphabeta_depth > 0, "an alpha-beta search needs the rules"),
         "training.leaf_symmetries": (config.training.leaf_symmetries, "no symmetry turns a hidden state"),
         "training.source": (config.training.source == "records", "it learns from its own games so far"),
-        "training.backend": (config.training.backend == "openvino", "its hidden states lie where PyTorch runs"),
-        "training.precision": (config.training.precision not in ("auto", "fast", "f32"), "it runs in 'f32'"),
+        "training.precision": (config.training.precision in ("f16", "int8"), "it runs in 'bf16' or 'f32'"),
     }
     for name, (is_asked, reason) in refused.items():
         if is_muzero and is_asked:

@@ -12,7 +12,7 @@ from networks_for_tests import SMALL, make_checkpoint, make_info
 from zerosum.base.errors import SettingsError
 from zerosum.games import make
 from zerosum.network import CheckpointInfo
-from zerosum.network.evaluators import EvaluatorConfig, backends, device, make_evaluator, openvino
+from zerosum.network.evaluators import EvaluatorConfig, backends, device, make_evaluator, openvino, openvino_requests
 from zerosum.network.evaluators.openvino import OpenVinoEvaluator
 from zerosum.network.evaluators.torch import TorchEvaluator
 
@@ -61,11 +61,12 @@ def test_fast_is_int8_where_the_cpu_and_the_game_allow_it(monkeypatch):
         return make_evaluator(make_checkpoint(info), config, batch_size=4).description
 
     core_game = CheckpointInfo.describe(make("connect4").spec, make_info(SMALL).network, step=0)
-    all_capabilities = openvino.cpu_capabilities()
+    all_capabilities = openvino_requests.cpu_capabilities()
     if {"BF16", "INT8"} <= all_capabilities:
         assert chosen(core_game) == "OpenVINO, CPU, int8"
         assert chosen(make_info(SMALL)) == "OpenVINO, CPU, bf16"  # positions of a user's game are not known
-    monkeypatch.setattr(openvino, "cpu_capabilities", lambda: {"FP32", "INT8"})
+    for module in (openvino, openvino_requests):
+        monkeypatch.setattr(module, "cpu_capabilities", lambda: {"FP32", "INT8"})
     assert chosen(core_game) == "OpenVINO, CPU, f32"
     assert chosen(core_game, backend="torch").startswith("PyTorch, ")
 

@@ -11,7 +11,8 @@ import torch
 from networks_for_tests import F32_TOLERANCE, SMALL, assert_close, make_checkpoint, make_info, make_leaves, plain_answer
 from zerosum.base.errors import SettingsError
 from zerosum.network.evaluators.batch_limit import BatchLimit, whole
-from zerosum.network.evaluators.openvino import OpenVinoEvaluator, _OpenVinoRequest
+from zerosum.network.evaluators.openvino import OpenVinoEvaluator
+from zerosum.network.evaluators.openvino_requests import Request
 from zerosum.network.evaluators.torch import TorchEvaluator, _DeviceNetwork
 
 
@@ -116,8 +117,8 @@ def test_an_evaluator_answers_with_little_memory_as_with_much(backend: str, monk
     else:
         pytest.importorskip("openvino")
         evaluator = OpenVinoEvaluator(checkpoint, batch_size=16, precision="f32")
-        infer = short_of_memory(_OpenVinoRequest.infer, lambda request: len(request.planes_BCHW))
-        monkeypatch.setattr(_OpenVinoRequest, "infer", infer)
+        infer = short_of_memory(Request.infer, lambda request: len(request.inputs[0]))
+        monkeypatch.setattr(Request, "infer", infer)
     with pytest.warns(RuntimeWarning) as said:
         found = evaluator.evaluate(leaves)
     assert [str(each.message).partition(": ")[2][:23] for each in said] == [

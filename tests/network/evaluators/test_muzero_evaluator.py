@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,23 +13,39 @@ import torch
 
 from networks_for_tests import with_opinions
 from zerosum.base.errors import SettingsError
-from zerosum.games import Rules, make
+from zerosum.games import Rules, make, state_after
 from zerosum.games.rules import Leaves
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights
-from zerosum.network.evaluators import Evaluations, EvaluatorConfig, make_evaluator
+from zerosum.network.evaluators import Evaluations, EvaluatorConfig, make_evaluator, openvino_requests
 from zerosum.network.evaluators.muzero import MuZeroEvaluator
+from zerosum.network.evaluators.muzero_openvino import OpenVinoMuZeroEvaluator
+from zerosum.network.evaluators.muzero_torch import TorchMuZeroEvaluator
 from zerosum.network.heads import values_of
 from zerosum.network.muzero_module import MuZeroModule
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.answering import answer_all, back_up
 
 NETWORK = NetworkConfig(kind="muzero", num_blocks=1, dynamics_blocks=1, num_filters=8, value_hidden=8)
+MakeEvaluator = Callable[[Checkpoint], MuZeroEvaluator]
 LEARNED = SearchConfig(rules="learned", exact_bounds=False, proof_nodes=0, reuse_tree=False, root_noise_alpha=1.0)
 
 
 def checkpoint_of(game: Rules, *, seed: int = 1, step: int = 0) -> Checkpoint:
     info = CheckpointInfo.describe(game.spec, NETWORK, step=step)
     return with_opinions(Checkpoint(info, initial_weights(NETWORK, info.shape, seed=seed)), seed=seed)
+
+
+def torch_evaluator(checkpoint: Checkpoint) -> MuZeroEvaluator:
+    return TorchMuZeroEvaluator(checkpoint, device="cpu")
+
+
+def openvino_evaluator(checkpoint: Checkpoint) -> MuZeroEvaluator:
+    """In float32, compiled for at most four leaves: larger batches are run in parts."""
+    pytest.importorskip("openvino")
+    return OpenVinoMuZeroEvaluator(checkpoint, batch_size=4, precision="f32")
+
+
+EVALUATORS = pytest.mark.parametrize("evaluator_of", [torch_evaluator, openvino_evaluator], ids=["torch", "openvino"])
 
 
 class Straight:
@@ -64,10 +81,11 @@ class Straight:
         return found
 
 
-def test_answers_are_those_of_a_straight_walk() -> None:
+@EVALUATORS
+def test_answers_are_those_of_a_straight_walk(evaluator_of: MakeEvaluator) -> None:
     game = make("connect4")
     checkpoint = checkpoint_of(game)
-    straight = Straight(MuZeroEvaluator(checkpoint, device="cpu"), checkpoint)
+    straight = Straight(evaluator_of(checkpoint), checkpoint)
     search = new_search(game, LEARNED, num_trees=3)
     for ply in range(3):
         for tree in range(3):
@@ -80,10 +98,11 @@ def test_answers_are_those_of_a_straight_walk() -> None:
     assert straight.largest_error < 1e-4
 
 
-def test_a_search_ends_with_the_network_that_began_it() -> None:
+@EVALUATORS
+def test_a_search_ends_with_the_network_that_began_it(evaluator_of: MakeEvaluator) -> None:
     game = make("connect4")
     old, new = checkpoint_of(game), checkpoint_of(game, seed=2, step=1)
-    evaluator = MuZeroEvaluator(old, device="cpu")
+    evaluator = evaluator_of(old)
     search = new_search(game, LEARNED, num_trees=2)
     search.begin(0, 12)
     leaves = search.gather(1)
@@ -100,14 +119,15 @@ def test_a_search_ends_with_the_network_that_began_it() -> None:
     for tree, checkpoint in enumerate((old, new)):
         alone = new_search(game, LEARNED)
         alone.begin(0, 12)
-        answer_all(alone, MuZeroEvaluator(checkpoint, device="cpu"), max_leaves=1)
+        answer_all(alone, evaluator_of(checkpoint), max_leaves=1)
         assert search.root(tree).visits.tolist() == alone.root(0).visits.tolist()
         assert search.root(tree).value == pytest.approx(alone.root(0).value, abs=1e-4)
 
 
-def test_hidden_states_end_with_their_search() -> None:
+@EVALUATORS
+def test_hidden_states_end_with_their_search(evaluator_of: MakeEvaluator) -> None:
     game = make("connect4")
-    evaluator = MuZeroEvaluator(checkpoint_of(game), device="cpu")
+    evaluator = evaluator_of(checkpoint_of(game))
     search = new_search(game, LEARNED)
     search.begin(0, 8)
     leaves = search.gather(1)
@@ -121,31 +141,91 @@ def test_hidden_states_end_with_their_search() -> None:
     assert is_there() is None
 
 
-def test_it_evaluates_positions_too() -> None:
+@EVALUATORS
+def test_it_evaluates_positions_too(evaluator_of: MakeEvaluator) -> None:
     """The same weights are searched by the known rules."""
     game = make("connect4")
     checkpoint = checkpoint_of(game)
-    evaluator = make_evaluator(checkpoint, EvaluatorConfig(device="cpu"), batch_size=4)
-    leaves = game.encode([game.initial_state()])
+    evaluator = evaluator_of(checkpoint)
+    leaves = game.encode([state_after(game, " ".join("123456"[:ply])) for ply in range(6)])
     module = MuZeroModule(NETWORK, checkpoint.info.shape, checkpoint.weights)
     with torch.inference_mode():
         logits = module(torch.from_numpy(leaves.planes())).logits
-    np.testing.assert_allclose(evaluator.evaluate(leaves).logits, logits["policy"][0].numpy(), atol=1e-5)
+    np.testing.assert_allclose(evaluator.evaluate(leaves).logits, logits["policy"].numpy().ravel(), atol=1e-5)
     search = new_search(game, SearchConfig(root_noise_alpha=1.0))
     search.begin(0, 30)
     answer_all(search, evaluator, max_leaves=4)
     assert search.root(0).num_simulations == 30
 
 
+@pytest.mark.parametrize("name", ["connect4", "tictactoe", "go(size=5)", "chess(history=1)"])
+def test_openvino_walks_as_torch_does(name: str) -> None:
+    """With moves on squares, moves of several planes, a pass, and columns."""
+    game = make(name)
+    checkpoint = checkpoint_of(game)
+    hidden, logits = [], []
+    for evaluator_of in (torch_evaluator, openvino_evaluator):
+        evaluator = evaluator_of(checkpoint)
+        search = new_search(game, LEARNED)
+        search.begin(0, 40)
+        while len(leaves := search.gather(3)):
+            answers = evaluator.evaluate(leaves)
+            back_up(search, leaves, answers)
+            logits.append(answers.logits)
+        assert leaves.memory is not None
+        (memory,) = leaves.memory.values()
+        hidden.append(np.asarray(memory.slab[1:41]))
+    np.testing.assert_allclose(hidden[0], hidden[1], atol=1e-4)
+    half = len(logits) // 2
+    np.testing.assert_allclose(np.concatenate(logits[:half]), np.concatenate(logits[half:]), atol=1e-3)
+
+
+def test_bf16_rounds_and_does_not_mislead() -> None:
+    """As far from float32 as one rounding of each layer, in hidden states that stay in [0, 1]."""
+    if "BF16" not in openvino_requests.cpu_capabilities():
+        pytest.skip("this CPU has no bf16")
+    game = make("connect4")
+    checkpoint = checkpoint_of(game)
+    exact, rounded = (
+        OpenVinoMuZeroEvaluator(checkpoint, batch_size=4, precision=precision) for precision in ("f32", "bf16")
+    )
+    assert exact.description == "OpenVINO, CPU, f32, learned rules"
+    assert rounded.description == "OpenVINO, CPU, bf16, learned rules"
+    search = new_search(game, LEARNED)
+    search.begin(0, 30)
+    errors = []
+    while len(leaves := search.gather(4)):
+        answers = exact.evaluate(leaves)
+        errors.append(np.abs(answers.values - rounded.evaluate(leaves).values).max())
+        back_up(search, leaves, answers)
+    assert 0 < max(errors) < 0.05
+    assert leaves.memory is not None
+    slabs = [memory.slab[1:31] for memory in leaves.memory.values()]
+    assert all(slab.min() >= 0 and slab.max() <= 1 for slab in slabs)
+
+
+def test_an_update_compiles_the_sizes_in_use() -> None:
+    checkpoint = checkpoint_of(make("connect4"))
+    evaluator = openvino_evaluator(checkpoint)
+    assert evaluator.batch_sizes(3) == [1, 4]
+    search = new_search(make("connect4"), LEARNED)
+    search.begin(0, 3)
+    answer_all(search, evaluator, max_leaves=1)
+    evaluator.update(checkpoint)
+    assert isinstance(evaluator, OpenVinoMuZeroEvaluator) and evaluator._compiled is not None
+    assert sorted(evaluator._compiled.recurrent.sizes._compiled) == [1, 4]
+
+
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        (EvaluatorConfig(backend="openvino"), "backend of a MuZero network is 'openvino'"),
-        (EvaluatorConfig(precision="int8"), "precision of a MuZero network is 'int8'"),
+        (EvaluatorConfig(backend="torch", precision="bf16"), "precision of a MuZero network in torch is 'bf16'"),
+        (EvaluatorConfig(device="cpu", precision="int8"), "precision of a MuZero network is 'int8'"),
         (EvaluatorConfig(symmetry_seed=1), "no symmetry turns"),
     ],
 )
 def test_what_it_cannot_do_is_refused(config: EvaluatorConfig, words: str) -> None:
+    pytest.importorskip("openvino")
     game = make("connect4")
     with pytest.raises(SettingsError, match=words):
         make_evaluator(checkpoint_of(game), config, batch_size=4, game=game)

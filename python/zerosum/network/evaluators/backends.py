@@ -12,7 +12,9 @@ from zerosum.games import Rules
 from zerosum.network import Checkpoint
 from zerosum.network.evaluators.device import uses_gpu
 from zerosum.network.evaluators.evaluator import NetworkEvaluator
-from zerosum.network.evaluators.muzero import MuZeroEvaluator
+from zerosum.network.evaluators.muzero_openvino import PRECISIONS as MUZERO_PRECISIONS
+from zerosum.network.evaluators.muzero_openvino import OpenVinoMuZeroEvaluator
+from zerosum.network.evaluators.muzero_torch import TorchMuZeroEvaluator
 from zerosum.network.evaluators.openvino import PRECISIONS as OPENVINO_PRECISIONS
 from zerosum.network.evaluators.openvino import OpenVinoEvaluator, fast_precision
 from zerosum.network.evaluators.own_module import OwnModuleEvaluator
@@ -95,7 +97,7 @@ def make_evaluator(
             raise SettingsError("an updatable network needs its game to evaluate positions: give it.")
         return UpdatableEvaluator(checkpoint, game)
     if checkpoint.info.network.kind == "muzero":
-        return _muzero_evaluator(checkpoint, config)
+        return _muzero_evaluator(checkpoint, config, num_threads=num_threads, batch_size=batch_size)
     evaluator = _network_evaluator(checkpoint, config, num_threads=num_threads, batch_size=batch_size)
     if config.symmetry_seed is None:
         return evaluator
@@ -106,17 +108,22 @@ def make_evaluator(
     return SymmetricEvaluator(evaluator, symmetries, seed=config.symmetry_seed, step=checkpoint.info.step)
 
 
-def _muzero_evaluator(checkpoint: Checkpoint, config: EvaluatorConfig) -> NetworkEvaluator:
+def _muzero_evaluator(
+    checkpoint: Checkpoint, config: EvaluatorConfig, *, num_threads: int, batch_size: int
+) -> NetworkEvaluator:
     """Raises SettingsError for what a search by learned rules does not have."""
-    require_known("backend of a MuZero network", config.backend, ("auto", "torch"))
-    require_known("precision of a MuZero network", config.precision, ("auto", "fast", "f32"))
     if config.symmetry_seed is not None:
         raise SettingsError(
             "training.leaf_symmetries is true, but leaves of a MuZero network are hidden states, which no symmetry"
             " turns: leave it false."
         )
-    device = config.device
-    return MuZeroEvaluator(checkpoint, device=device.partition(",")[0] if device.startswith("cuda:") else device)
+    backend, device = backend_of(config), config.device
+    precision = "auto" if config.precision == "fast" else config.precision
+    if backend == "openvino":
+        require_known("precision of a MuZero network", precision, MUZERO_PRECISIONS)
+        return OpenVinoMuZeroEvaluator(checkpoint, num_streams=num_threads, batch_size=batch_size, precision=precision)
+    require_known("precision of a MuZero network in torch", precision, ("auto", "f32"))
+    return TorchMuZeroEvaluator(checkpoint, device=device.partition(",")[0] if device.startswith("cuda:") else device)
 
 
 def _network_evaluator(

@@ -6,7 +6,14 @@ Input `planes`, [B, C, H, W] float32 for any B, seen from the player to move. Ou
 `policy_logits` [B, A], unnormalised and over all actions (mask the illegal before a softmax; an updatable network has
 none), and `value_logits`,
 [B, 1], the value before its tanh, or [B, 3], logits of win, draw and loss. Heads that are only trained are left out.
-Norms are folded. The file's metadata describes the planes and actions: the game and its options, its version, the
+Norms are folded.
+
+A MuZero network is two files, named after the functions of the paper's pseudocode. `net.initial.onnx` has the same
+input and, besides the outputs above, `hidden`, [B, F, H, W] float32 in [0, 1]. `net.recurrent.onnx` has the inputs
+`hidden` and `moves`, [B] int64, the places of the moves' logits; its outputs are those of the position after the move,
+with `next_hidden`.
+
+The metadata of a file describes the planes and actions: the game and its options, its version, the
 encoding's id, the names of the planes, and the checkpoint's step.
 
 The graph is built from the weights operation by operation (https://onnx.ai/onnx/operators/), without torch or a
@@ -27,6 +34,8 @@ from zerosum.base.errors import SettingsError
 from zerosum.base.files import write_durably
 from zerosum.network import Checkpoint
 from zerosum.network.graph import graph
+from zerosum.network.muzero import LEAST_RANGE
+from zerosum.network.muzero_graph import initial_inference, recurrent_inference
 
 if TYPE_CHECKING:
     import onnx
@@ -35,45 +44,84 @@ OPSET, IR_VERSION = 13, 7
 """Versions of March 2021 (ONNX 1.8), so that all programs since then can read the file."""
 
 
-def export(checkpoint: Checkpoint, path: Path) -> None:
-    """Write the network into a file atomically.
+def export(checkpoint: Checkpoint, path: Path) -> list[Path]:
+    """Write the network into a file atomically, or into two if it is a MuZero network; returns their paths.
 
     Raises:
-        SettingsError: the package `onnx` is not installed.
-        OSError: the file cannot be written.
+        SettingsError: the package `onnx` is not installed, or torch cannot export a network of one's own.
+        OSError: a file cannot be written.
     """
-    write_durably(path, onnx_model(checkpoint).SerializeToString())
+    if checkpoint.info.network.kind != "muzero":
+        write_durably(path, onnx_model(checkpoint).SerializeToString())
+        return [path]
+    models = muzero_models(checkpoint)
+    paths = [path.with_suffix(f".{name}{path.suffix}") for name in models]
+    for file, model in zip(paths, models.values(), strict=True):
+        write_durably(file, model.SerializeToString())
+    return paths
 
 
 def onnx_model(checkpoint: Checkpoint) -> onnx.ModelProto:
     """The network as an ONNX model. Raises SettingsError if the package `onnx` is not installed."""
-    if importlib.util.find_spec("onnx") is None:
-        raise SettingsError("ONNX is not installed: 'pip install onnx'.")
-    from onnx import TensorProto, helper
-
-    if checkpoint.info.network.kind == "muzero":
-        raise SettingsError(
-            "a MuZero network is three networks, which ONNX models of zerosum do not have: `zerosum export` is for"
-            " networks of other kinds."
-        )
+    _require_onnx()
     if checkpoint.info.network.module or checkpoint.info.network.kind == "updatable":
         return _exported_by_torch(checkpoint)
     info, operations = checkpoint.info, _Operations()
     outputs = graph(operations, "planes", info.network, info.shape, checkpoint.weights)
-    for name, node in outputs.items():
-        operations.compute("Identity", [node], f"{name}_logits")
+    return _model(checkpoint, operations, [_planes(checkpoint)], outputs)
+
+
+def muzero_models(checkpoint: Checkpoint) -> dict[str, onnx.ModelProto]:
+    """A MuZero network as ONNX models "initial" and "recurrent" (`network.muzero_graph`).
+
+    Raises SettingsError if the package `onnx` is not installed.
+    """
+    _require_onnx()
+    info = checkpoint.info
+    network = (info.network, info.shape, checkpoint.weights)
+    first, later = _HiddenOperations(), _HiddenOperations()
+    initial = initial_inference(first, "planes", *network)
+    recurrent = recurrent_inference(later, "hidden", "moves", *network)
+    recurrent = {"next_hidden": recurrent.pop("hidden")} | recurrent
+    hidden = _array("hidden", info.network.num_filters, *info.board_shape)
+    return {
+        "initial": _model(checkpoint, first, [_planes(checkpoint)], initial),
+        "recurrent": _model(checkpoint, later, [hidden, _array("moves", dtype="INT64")], recurrent),
+    }
+
+
+def _require_onnx() -> None:
+    if importlib.util.find_spec("onnx") is None:
+        raise SettingsError("ONNX is not installed: 'pip install onnx'.")
+
+
+def _planes(checkpoint: Checkpoint) -> onnx.ValueInfoProto:
+    return _array("planes", len(checkpoint.info.planes), *checkpoint.info.board_shape)
+
+
+def _array(name: str, *shape: int, dtype: str = "FLOAT") -> onnx.ValueInfoProto:
+    """An input or output [B, *shape]."""
+    from onnx import TensorProto, helper
+
+    return helper.make_tensor_value_info(name, getattr(TensorProto, dtype), ["batch", *shape])
+
+
+def _model(
+    checkpoint: Checkpoint, operations: _Operations, inputs: list[onnx.ValueInfoProto], outputs: dict[str, str]
+) -> onnx.ModelProto:
+    """The model of a graph whose outputs are hidden states and logits, by their names."""
+    from onnx import helper
+
+    info = checkpoint.info
     widths = {head.name: info.shape.num_logits(head) for head in info.network.search_heads}
-
-    def array(name: str, *shape: int) -> onnx.ValueInfoProto:
-        return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", *shape])
-
-    onnx_graph = helper.make_graph(
-        operations.nodes,
-        "zerosum",
-        [array("planes", len(info.planes), *info.board_shape)],
-        [array(f"{name}_logits", widths[name]) for name in outputs],
-        operations.weights,
-    )
+    arrays = []
+    for name, node in outputs.items():
+        if name in widths:
+            arrays.append(_array(f"{name}_logits", widths[name]))
+        else:
+            arrays.append(_array(name, info.network.num_filters, *info.board_shape))
+        operations.compute("Identity", [node], arrays[-1].name)
+    onnx_graph = helper.make_graph(operations.nodes, "zerosum", inputs, arrays, operations.weights)
     model = helper.make_model(
         onnx_graph,
         producer_name="zerosum",
@@ -278,3 +326,17 @@ class _Operations:
 
     def _scaled_products(self, q: str, k: str, units: int) -> str:
         return self.compute("Mul", [self.compute("MatMul", [q, k]), self._constant(np.float32(units**-0.5))])
+
+
+class _HiddenOperations(_Operations):
+    """`network.muzero_graph.HiddenOperations` whose nodes are the names of results."""
+
+    def scaled(self, x: str) -> str:
+        low, high = (self.compute(operation, [x], axes=[1, 2, 3]) for operation in ("ReduceMin", "ReduceMax"))
+        size = self.add(self.compute("Sub", [high, low]), self._constant(np.float32(LEAST_RANGE)))
+        return self.compute("Div", [self.compute("Sub", [x, low]), size])
+
+    def one_hot(self, moves: str, first: int, number: int) -> str:
+        columns = self.compute("Unsqueeze", [moves, self._constant([1])])
+        is_move = self.compute("Equal", [columns, self._constant(np.arange(first, first + number)[None])])
+        return self.compute("Cast", [is_move], to=1)  # TensorProto.FLOAT

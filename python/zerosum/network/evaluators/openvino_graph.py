@@ -22,6 +22,8 @@ from openvino import Node, opset13
 from zerosum.base.errors import DataError
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.graph import graph
+from zerosum.network.muzero import LEAST_RANGE
+from zerosum.network.muzero_graph import initial_inference, recurrent_inference
 from zerosum.network.weights import Weights
 
 LargestInputs = Mapping[str, float]
@@ -43,6 +45,32 @@ def build_graph(
     planes = _planes(shape, batch_size)
     operations = _Operations(batch_size) if int8 is None else _Int8Operations(batch_size, int8)
     return openvino.Model(list(graph(operations, planes, config, shape, weights).values()), [planes], "zerosum")
+
+
+def build_initial_inference(
+    config: NetworkConfig, shape: NetworkShape, weights: Weights, *, batch_size: int
+) -> openvino.Model:
+    """`muzero_graph.initial_inference` for batches of exactly `batch_size` positions.
+
+    Input: planes [B, C, H, W] float32. Outputs, float32: the hidden states, then the logits of each head.
+    """
+    planes = _planes(shape, batch_size)
+    outputs = initial_inference(_HiddenOperations(batch_size), planes, config, shape, weights)
+    return openvino.Model(list(outputs.values()), [planes], "zerosum")
+
+
+def build_recurrent_inference(
+    config: NetworkConfig, shape: NetworkShape, weights: Weights, *, batch_size: int
+) -> openvino.Model:
+    """`muzero_graph.recurrent_inference` for batches of exactly `batch_size` hidden states.
+
+    Inputs: hidden states [B, F, H, W] float32, and moves [B] int64. Outputs as `build_initial_inference`.
+    """
+    board = (shape.height, shape.width)
+    hidden = opset13.parameter([batch_size, config.num_filters, *board], np.float32, name="hidden")
+    moves = opset13.parameter([batch_size], np.int64, name="moves")
+    outputs = recurrent_inference(_HiddenOperations(batch_size), hidden, moves, config, shape, weights)
+    return openvino.Model(list(outputs.values()), [hidden, moves], "zerosum")
 
 
 def largest_inputs(
@@ -187,6 +215,21 @@ class _Operations:
     def _scaled_products(self, q: Node, k: Node) -> Node:
         factor = opset13.constant(np.float32(q.shape[-1] ** -0.5))
         return opset13.multiply(opset13.matmul(q, k, False, True), factor)
+
+
+class _HiddenOperations(_Operations):
+    """`network.muzero_graph.HiddenOperations`."""
+
+    def scaled(self, x: Node) -> Node:
+        axes = opset13.constant(np.array([1, 2, 3]))
+        low, high = opset13.reduce_min(x, axes, keep_dims=True), opset13.reduce_max(x, axes, keep_dims=True)
+        size = opset13.add(opset13.subtract(high, low), opset13.constant(np.float32(LEAST_RANGE)))
+        return opset13.divide(opset13.subtract(x, low), size)
+
+    def one_hot(self, moves: Node, first: int, number: int) -> Node:
+        actions = opset13.constant(np.arange(first, first + number)[None])
+        is_move = opset13.equal(opset13.unsqueeze(moves, opset13.constant(1)), actions)
+        return opset13.convert(is_move, "f32")
 
 
 class _Int8Operations(_Operations):
