@@ -53,7 +53,7 @@ class Walk(NamedTuple):
 
     def taking(self, chosen: NDArray[np.int64]) -> Walk:
         """Some of the leaves, by their places."""
-        return Walk(*(array[chosen] for array in self))
+        return Walk(self.rows[chosen], self.parents[chosen], self.moves[chosen], self.slots[chosen])
 
 
 class Inference(Protocol):

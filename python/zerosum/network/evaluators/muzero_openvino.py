@@ -91,10 +91,11 @@ class _OpenVinoInference:
 
         info = checkpoint.info
         network = (info.network, info.shape, checkpoint.weights)
-        self._initial = _Graph(partial(build_initial_inference, *network), limit, options, before and before._initial)
-        self.recurrent = _Graph(
-            partial(build_recurrent_inference, *network), limit, options, before and before.recurrent
-        )
+        in_use: tuple[set[int], set[int]] = (set(), set())
+        if before is not None:
+            in_use = (before.initial.sizes.asked_for, before.recurrent.sizes.asked_for)
+        self.initial: _Graph = _Graph(partial(build_initial_inference, *network), limit, options, in_use[0])
+        self.recurrent: _Graph = _Graph(partial(build_recurrent_inference, *network), limit, options, in_use[1])
         self._is_constant = np.array([is_constant for _, is_constant in info.planes], np.bool_)
         self._board_shape = info.board_shape
         self._hidden_shape = (info.network.num_filters, *info.board_shape)
@@ -109,7 +110,7 @@ class _OpenVinoInference:
         def take(outputs: list[NDArray[np.float32]], part: slice) -> None:
             _, logits.policy[part], logits.value[part] = outputs
 
-        self._initial.run(len(leaves), fill, take)
+        self.initial.run(len(leaves), fill, take)
         return logits
 
     def walk(self, leaves: Leaves, walk: Walk, memory: Memory) -> Logits:
@@ -137,7 +138,7 @@ class _OpenVinoInference:
 
             return take
 
-        self._initial.run(len(roots), fill_planes, taking(roots))
+        self.initial.run(len(roots), fill_planes, taking(roots))
         self.recurrent.run(len(others), fill_hidden, taking(others))
         return logits
 
@@ -155,11 +156,12 @@ class _Graph:
     """Initial or recurrent inference, compiled for batches of several sizes."""
 
     def __init__(
-        self, build: Callable[..., openvino.Model], limit: BatchLimit, options: dict[str, Any], before: _Graph | None
+        self, build: Callable[..., openvino.Model], limit: BatchLimit, options: dict[str, Any], at_once: set[int]
     ) -> None:
-        core, sizes = openvino_core(), before.sizes.asked_for if before else set()
+        """`at_once` are sizes to compile now, beside the largest."""
+        core = openvino_core()
         self.sizes = CompiledSizes(
-            limit.most, lambda size: core.compile_model(build(batch_size=size), "CPU", options), sizes
+            limit.most, lambda size: core.compile_model(build(batch_size=size), "CPU", options), at_once
         )
         self._limit, self._requests = limit, ThreadRequests()
 

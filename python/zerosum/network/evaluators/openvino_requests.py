@@ -9,7 +9,7 @@ import ctypes
 import functools
 import importlib.util
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,7 +55,7 @@ def best_precision() -> str:
     return "bf16" if "BF16" in cpu_capabilities() else "f32"
 
 
-def require_openvino(precision: str, precisions: Iterable[str], *, num_streams: int, batch_size: int) -> None:
+def require_openvino(precision: str, precisions: tuple[str, ...], *, num_streams: int, batch_size: int) -> None:
     """Refuse what an evaluator cannot have.
 
     Raises:
