@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from zerosum.contest.mover import EngineFailure, EngineLimits, EngineMove
+from zerosum.contest.mover import EngineFailure, EngineMove, MoveLimits
 from zerosum.games import make
 from zerosum.notation.record import ENDINGS
 from zerosum.play.engines.engine import EngineCommand, EngineTimeouts, ExternalEngine
@@ -48,8 +48,8 @@ SCRIPTS: dict[str, dict[str, list[str]]] = {
     },
 }
 GAMES = {"uci": "chess", "usi": "shogi", "gtp": "go(size=9)"}
-DEPTH, MOVE_TIME = EngineLimits(depth=1), EngineLimits(move_time_s=1000.0)
-LIMITS = {"uci": DEPTH, "usi": DEPTH, "gtp": EngineLimits()}
+DEPTH, MOVE_TIME = MoveLimits(depth=1), MoveLimits(move_time_s=1000.0)
+LIMITS = {"uci": DEPTH, "usi": DEPTH, "gtp": MoveLimits()}
 PROTOCOLS = sorted(SCRIPTS)
 
 
@@ -75,7 +75,7 @@ def fake_word(**script: list[str]) -> str:
 def first_move(
     command: EngineCommand,
     *,
-    limits: EngineLimits | None = None,
+    limits: MoveLimits | None = None,
     timeouts: EngineTimeouts | None = None,
     game: str = "",
 ) -> EngineMove:
@@ -89,7 +89,7 @@ def first_move(
 
 
 def failure_of(
-    command: EngineCommand, *, limits: EngineLimits | None = None, timeouts: EngineTimeouts | None = None
+    command: EngineCommand, *, limits: MoveLimits | None = None, timeouts: EngineTimeouts | None = None
 ) -> EngineFailure:
     """The failure of the first move of the first game."""
     with pytest.raises(EngineFailure) as caught:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zerosum.arena import Match, MatchPlan, MatchResult, MatchSettings, PlayedGame, play
-from zerosum.contest.mover import EngineAnswer, EngineFailure, EngineLimits, EngineMove
+from zerosum.contest.mover import EngineAnswer, EngineFailure, EngineMove, MoveLimits
 from zerosum.games import Rules, start_state
 from zerosum.play.contestant import Contestant
 
@@ -56,13 +56,13 @@ class ScriptedMover:
     def new_game(self, number: int) -> None:
         self._program.log.append("new game")
 
-    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
         program = self._program
         program.log.append(limits)
         state = start_state(self._game, start)
         for action in actions:
             state = self._game.play(state, action)
-        what = self._script.get(sum(isinstance(said, EngineLimits) for said in program.log), "")
+        what = self._script.get(sum(isinstance(said, MoveLimits) for said in program.log), "")
         if what in ("time", "illegal move", "forfeit"):
             raise EngineFailure(f"scripted did so ({what}).", ending=what)
         answer = EngineAnswer("", program.seconds, centipawns=program.centipawns, depth=3, nodes=7)
@@ -70,7 +70,7 @@ class ScriptedMover:
             return EngineMove(None, what, answer)
         return EngineMove(self._game.legal_actions(state)[-1], "", answer)
 
-    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
+    def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None:
         assert is_over.wait()
         self._program.log.append(("pondered", tuple(actions), limits.remaining_s))
 
@@ -99,12 +99,12 @@ class EndlessMover:
     def new_game(self, number: int) -> None:
         self._program.new_game()
 
-    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
         self._program.has_begun.set()
         self._is_closed.wait()
         raise EngineFailure("endless was closed.", ending="forfeit")
 
-    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None: ...
+    def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None: ...
 
     def end_game(self, result: float) -> None: ...
 

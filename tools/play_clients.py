@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from zerosum.contest.clock import TimeControl, TimeLeft
-from zerosum.contest.mover import EngineFailure, EngineLimits
+from zerosum.contest.mover import EngineFailure, MoveLimits
 from zerosum.games import Rules, State, make, parse_action
 from zerosum.play.engines.engine import EngineCommand, ExternalEngine
 from zerosum.play.engines.process import EngineLine, EngineProcess
@@ -151,7 +151,7 @@ class OurClient:
             state = self._game.play(state, actions[-1])
         left = turn.lefts[turn.player]
         first, second = (max(left.main_s, 0.0) for left in turn.lefts)
-        limits = EngineLimits(
+        limits = MoveLimits(
             remaining_s=(first, second),
             increment_s=(left.increment_s, left.increment_s),
             moves_to_go=left.moves_to_go,

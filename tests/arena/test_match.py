@@ -19,7 +19,7 @@ from zerosum.arena.openings import Opening
 from zerosum.base.errors import SettingsError
 from zerosum.contest.adjudication import DrawRule, ResignRule
 from zerosum.contest.clock import TimeControl
-from zerosum.contest.mover import EngineFailure, EngineLimits, Terms
+from zerosum.contest.mover import EngineFailure, MoveLimits, Terms
 from zerosum.contest.sprt import Sprt, Tally
 from zerosum.games import State, make, start_state
 from zerosum.network.evaluators import Evaluations, UniformEvaluator
@@ -78,7 +78,7 @@ def test_a_program_plays_its_side_of_each_game() -> None:
                 assert thought.score is None
             state = CONNECT4.play(state, action)
         assert game.ending == CONNECT4.ending(state)
-    told = [said for said in program.log if not isinstance(said, EngineLimits)]
+    told = [said for said in program.log if not isinstance(said, MoveLimits)]
     ends = [("end", game.result) for game in result.games]
     assert told == ["open", *(what for end in ends for what in ("new game", end)), "close", "close"]
 
@@ -151,47 +151,47 @@ def test_a_clock_runs_out() -> None:
 @pytest.mark.parametrize(
     ("control", "seconds", "told"),
     [
-        ("inf", 0.0, [EngineLimits()] * 2),
-        ("st=2", 1.0, [EngineLimits(move_time_s=2.0, flag_falls_s=2.0)] * 2),
+        ("inf", 0.0, [MoveLimits()] * 2),
+        ("st=2", 1.0, [MoveLimits(move_time_s=2.0, flag_falls_s=2.0)] * 2),
         (
             "10+0.5",
             1.0,
             [
-                EngineLimits(remaining_s=(10.0, 10.0), increment_s=(0.5, 0.5), flag_falls_s=10.0),
-                EngineLimits(remaining_s=(9.5, 9.5), increment_s=(0.5, 0.5), flag_falls_s=9.5),
+                MoveLimits(remaining_s=(10.0, 10.0), increment_s=(0.5, 0.5), flag_falls_s=10.0),
+                MoveLimits(remaining_s=(9.5, 9.5), increment_s=(0.5, 0.5), flag_falls_s=9.5),
             ],
         ),
         (
             "2/10",
             1.0,
             [
-                EngineLimits(remaining_s=(10.0, 10.0), moves_to_go=2, flag_falls_s=10.0),
-                EngineLimits(remaining_s=(9.0, 9.0), moves_to_go=1, flag_falls_s=9.0),
+                MoveLimits(remaining_s=(10.0, 10.0), moves_to_go=2, flag_falls_s=10.0),
+                MoveLimits(remaining_s=(9.0, 9.0), moves_to_go=1, flag_falls_s=9.0),
             ],
         ),
         (
             "1+1x3",
             1.5,
             [
-                EngineLimits(remaining_s=(1.0, 1.0), byoyomi_s=3.0, flag_falls_s=4.0),
-                EngineLimits(move_time_s=3.0, flag_falls_s=3.0),
+                MoveLimits(remaining_s=(1.0, 1.0), byoyomi_s=3.0, flag_falls_s=4.0),
+                MoveLimits(move_time_s=3.0, flag_falls_s=3.0),
             ],
         ),
         (
             "1+5/10",
             1.5,
             [
-                EngineLimits(remaining_s=(1.0, 1.0), flag_falls_s=11.0),
-                EngineLimits(remaining_s=(9.5, 9.5), moves_to_go=4, flag_falls_s=9.5),
+                MoveLimits(remaining_s=(1.0, 1.0), flag_falls_s=11.0),
+                MoveLimits(remaining_s=(9.5, 9.5), moves_to_go=4, flag_falls_s=9.5),
             ],
         ),
     ],
 )
-def test_what_a_program_hears_of_its_clock(control: str, seconds: float, told: list[EngineLimits]) -> None:
+def test_what_a_program_hears_of_its_clock(control: str, seconds: float, told: list[MoveLimits]) -> None:
     """An opponent without a clock is reported with the same time."""
     program = Scripted(seconds=seconds)
     play(program, terms=clock(control))
-    heard = [said for said in program.log if isinstance(said, EngineLimits)]
+    heard = [said for said in program.log if isinstance(said, MoveLimits)]
     assert heard[:2] == told
 
 
@@ -199,10 +199,10 @@ def test_odds_in_time_and_nodes() -> None:
     rich, poor = Scripted(seconds=0.1), Scripted(seconds=0.1)
     players = scripted(rich, Terms(TimeControl.parse("30"), nodes=5)), scripted(poor, clock("3"))
     play_match(CONNECT4, *players, num_games=2, seed=1, max_games_at_once=1)
-    heard = [said for said in rich.log if isinstance(said, EngineLimits)]
-    assert heard[0] == EngineLimits(remaining_s=(30.0, 3.0), nodes=5, flag_falls_s=30.0)
-    others = [said for said in poor.log if isinstance(said, EngineLimits)]
-    assert others[0] == EngineLimits(remaining_s=(29.9, 3.0), flag_falls_s=3.0)
+    heard = [said for said in rich.log if isinstance(said, MoveLimits)]
+    assert heard[0] == MoveLimits(remaining_s=(30.0, 3.0), nodes=5, flag_falls_s=30.0)
+    others = [said for said in poor.log if isinstance(said, MoveLimits)]
+    assert others[0] == MoveLimits(remaining_s=(29.9, 3.0), flag_falls_s=3.0)
 
 
 def test_a_program_that_cannot_start_is_known_before_any_game() -> None:
@@ -310,12 +310,12 @@ def test_a_search_by_the_clock_moves_in_time() -> None:
     player = SearchContestant("x", UniformEvaluator(), SearchConfig(), terms=clock("st=1"))
     mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 100)
     mover.new_game(0)
-    slow = mover.think("", [3], EngineLimits(move_time_s=1.0))
+    slow = mover.think("", [3], MoveLimits(move_time_s=1.0))
     assert 0.5 < slow.answer.seconds < 1.0
-    quick = mover.think("", [3, 3], EngineLimits(remaining_s=(0.3, 0.3)))
+    quick = mover.think("", [3, 3], MoveLimits(remaining_s=(0.3, 0.3)))
     assert quick.answer.seconds < 0.3
     assert slow.answer.nodes is not None and quick.action in CONNECT4.legal_actions(CONNECT4.initial_state())
-    assert mover.think("", [3, 3], EngineLimits(move_time_s=1.0, nodes=5)).answer.win_rate is not None
+    assert mover.think("", [3, 3], MoveLimits(move_time_s=1.0, nodes=5)).answer.win_rate is not None
 
 
 def test_a_network_is_compiled_before_a_clock_runs() -> None:
@@ -323,7 +323,7 @@ def test_a_network_is_compiled_before_a_clock_runs() -> None:
     mover = SearchMover(CONNECT4, SearchContestant("x", network, SearchConfig(), terms=clock("st=1")))
     assert network.compiled == [1, 4, 16]
     mover.new_game(0)
-    mover.think("", [3], EngineLimits(move_time_s=60.0, nodes=500))
+    mover.think("", [3], MoveLimits(move_time_s=60.0, nodes=500))
     assert network.compiled == [1, 4, 16] and len(network.sizes) > 20
 
 
@@ -336,7 +336,7 @@ def test_less_overhead_is_more_thought() -> None:
         player = SearchContestant("x", UniformEvaluator(), SearchConfig(), terms=terms)
         mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 1000)
         mover.new_game(0)
-        limits = EngineLimits(remaining_s=(2.0, 2.0), increment_s=(0.05, 0.05))
+        limits = MoveLimits(remaining_s=(2.0, 2.0), increment_s=(0.05, 0.05))
         return mover.think("", [3], limits).answer.seconds
 
     usual, less = seconds(Terms().overhead_s), seconds(0.02)
@@ -366,12 +366,12 @@ def test_what_a_search_found_while_it_pondered_is_kept(reuse_tree: bool) -> None
         player = SearchContestant("x", evaluator, config, terms=Terms(TimeControl.parse("st=9"), ponder=True))
         mover = SearchMover(CONNECT4, player)
         mover.new_game(0)
-        first = mover.think("", [], EngineLimits(nodes=1)).action
+        first = mover.think("", [], MoveLimits(nodes=1)).action
         assert first is not None
         if is_pondering:
-            mover.ponder("", [first], EngineLimits(), evaluator.is_over)
+            mover.ponder("", [first], MoveLimits(), evaluator.is_over)
             assert evaluator.is_over.is_set()
-        return mover.think("", [first, 3], EngineLimits(nodes=1)).answer.nodes
+        return mover.think("", [first, 3], MoveLimits(nodes=1)).answer.nodes
 
     without, with_pondering = nodes(False), nodes(True)
     assert without == 1 and with_pondering is not None and with_pondering > 10

@@ -205,7 +205,7 @@ def test_the_preprints_matches(program: str, monkeypatch: pytest.MonkeyPatch) ->
     assert not results and "Left out: GTP counts in whole seconds" in said[-1]
     results, said = played(time_scale=1e-7)
     assert not results and "its clocks would show" in " ".join(said)
-    monkeypatch.setattr(suites, "opponents_of", lambda _game: [])
+    monkeypatch.setattr(suites, "known_engines", lambda _game: [])
     results, said = played(opponent="")
     assert not results and "no known engine for chess is installed" in " ".join(said)
 

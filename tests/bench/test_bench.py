@@ -279,7 +279,9 @@ def test_another_process_works_when_it_is_told_to() -> None:
         assert process.answer == {"peer": "it"}
         rate = process.rate(seconds=0.5)
         assert (rate.per_second, rate.per_cpu_second) == (200, 100)
-        with pytest.raises(SettingsError, match="It ended with exit status 1. Its last words: no time runs backwards"):
+        with pytest.raises(
+            SettingsError, match=r"It ended with exit status 1. Its last words:\n  no time runs backwards"
+        ):
             process.rate(seconds=-1)
     with (
         pytest.raises(SettingsError, match="^it does not.$"),

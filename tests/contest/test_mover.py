@@ -9,7 +9,7 @@ import pytest
 
 from zerosum.base.errors import SettingsError
 from zerosum.contest.clock import TimeControl, TimeLeft
-from zerosum.contest.mover import MARGIN_S, EngineLimits, Terms
+from zerosum.contest.mover import MARGIN_S, MoveLimits, Terms
 from zerosum.contest.time_manager import TimeConfig
 
 
@@ -17,7 +17,7 @@ def limits(own: str | TimeLeft, other: str | TimeLeft = "inf", *, player: int = 
     """The limits of a mover under a clock, at the beginning of a game or with so much time left."""
     left = [one if isinstance(one, TimeLeft) else TimeControl.parse(one).start() for one in (own, other)]
     first, second = left if player == 0 else left[::-1]
-    return EngineLimits.of_clocks((first, second), player, flag_falls_s=flag_falls_s, margin_s=0.5, nodes=7, depth=8)
+    return MoveLimits.of_clocks((first, second), player, flag_falls_s=flag_falls_s, margin_s=0.5, nodes=7, depth=8)
 
 
 ALWAYS = {"nodes": 7, "depth": 8, "flag_falls_s": 9.0, "margin_s": 0.5}
@@ -25,9 +25,9 @@ ALWAYS = {"nodes": 7, "depth": 8, "flag_falls_s": 9.0, "margin_s": 0.5}
 
 def test_both_players_clocks_are_told() -> None:
     expected = {"remaining_s": (60.0, 30.0), "increment_s": (1.0, 2.0)}
-    assert limits("60+1", "30+2") == EngineLimits(**expected, **ALWAYS)  # type: ignore[arg-type]
+    assert limits("60+1", "30+2") == MoveLimits(**expected, **ALWAYS)  # type: ignore[arg-type]
     swapped = {name: pair[::-1] for name, pair in expected.items()}
-    assert limits("60+1", "30+2", player=1) == EngineLimits(**swapped, **ALWAYS)  # type: ignore[arg-type]
+    assert limits("60+1", "30+2", player=1) == MoveLimits(**swapped, **ALWAYS)  # type: ignore[arg-type]
 
 
 def test_an_opponent_without_a_clock_seems_to_have_the_movers() -> None:
@@ -45,7 +45,7 @@ def test_byoyomi_is_told_in_main_time_and_is_a_moves_time_after_it() -> None:
     in_main_time = limits("60+5x3")
     assert (in_main_time.remaining_s, in_main_time.byoyomi_s, in_main_time.move_time_s) == ((60.0, 60.0), 3.0, None)
     after_it = limits(TimeLeft(main_s=0.0, period_s=2.0, period_moves=1, num_periods=4))
-    assert after_it == EngineLimits(move_time_s=2.0, **ALWAYS)  # type: ignore[arg-type]
+    assert after_it == MoveLimits(move_time_s=2.0, **ALWAYS)  # type: ignore[arg-type]
 
 
 def test_canadian_overtime_is_told_once_it_begins() -> None:
@@ -58,16 +58,16 @@ def test_canadian_overtime_is_told_once_it_begins() -> None:
 @pytest.mark.parametrize(
     ("given", "allowed_s"),
     [
-        (EngineLimits(nodes=5, depth=3), (None, None)),
-        (EngineLimits(move_time_s=5), (5, 5)),
-        (EngineLimits(remaining_s=(60, 30), increment_s=(2, 2)), (60, 30)),
-        (EngineLimits(remaining_s=(60, 30), byoyomi_s=3), (63, 33)),
-        (EngineLimits(remaining_s=(60, -1), byoyomi_s=3), (63, 3)),
-        (EngineLimits(remaining_s=(60, 3), move_time_s=5), (5, 3)),
-        (EngineLimits(remaining_s=(60, 30), move_time_s=5, flag_falls_s=90), (90, 90)),
+        (MoveLimits(nodes=5, depth=3), (None, None)),
+        (MoveLimits(move_time_s=5), (5, 5)),
+        (MoveLimits(remaining_s=(60, 30), increment_s=(2, 2)), (60, 30)),
+        (MoveLimits(remaining_s=(60, 30), byoyomi_s=3), (63, 33)),
+        (MoveLimits(remaining_s=(60, -1), byoyomi_s=3), (63, 3)),
+        (MoveLimits(remaining_s=(60, 3), move_time_s=5), (5, 3)),
+        (MoveLimits(remaining_s=(60, 30), move_time_s=5, flag_falls_s=90), (90, 90)),
     ],
 )
-def test_the_time_for_an_answer(given: EngineLimits, allowed_s: tuple[float | None, float | None]) -> None:
+def test_the_time_for_an_answer(given: MoveLimits, allowed_s: tuple[float | None, float | None]) -> None:
     assert (given.allowed_s(0), given.allowed_s(1)) == allowed_s
 
 
@@ -91,17 +91,17 @@ def test_terms_are_told_where_they_are_not_the_usual_ones() -> None:
 @pytest.mark.parametrize(
     ("make_it", "message"),
     [
-        (lambda: EngineLimits(byoyomi_s=3), "needs a clock"),
-        (lambda: EngineLimits(increment_s=(0, 1)), "needs a clock"),
-        (lambda: EngineLimits(moves_to_go=3), "needs a clock"),
-        (lambda: EngineLimits(nodes=0), "nodes is 0, but must be at least 1"),
-        (lambda: EngineLimits(depth=0), "depth is 0"),
-        (lambda: EngineLimits(move_time_s=-0.1), "move_time_s is -0.1, but must be at least 0"),
-        (lambda: EngineLimits(move_time_s=math.nan), "move_time_s is nan"),
-        (lambda: EngineLimits(remaining_s=(1, math.inf)), "remaining_s is"),
-        (lambda: EngineLimits(remaining_s=(1, 1), moves_to_go=0), "moves_to_go is 0"),
-        (lambda: EngineLimits(remaining_s=(1, 1), increment_s=(-1, 0)), "increment_s is"),
-        (lambda: EngineLimits(remaining_s=(1, 1), increment_s=(0, math.inf)), "increment_s is"),
+        (lambda: MoveLimits(byoyomi_s=3), "needs a clock"),
+        (lambda: MoveLimits(increment_s=(0, 1)), "needs a clock"),
+        (lambda: MoveLimits(moves_to_go=3), "needs a clock"),
+        (lambda: MoveLimits(nodes=0), "nodes is 0, but must be at least 1"),
+        (lambda: MoveLimits(depth=0), "depth is 0"),
+        (lambda: MoveLimits(move_time_s=-0.1), "move_time_s is -0.1, but must be at least 0"),
+        (lambda: MoveLimits(move_time_s=math.nan), "move_time_s is nan"),
+        (lambda: MoveLimits(remaining_s=(1, math.inf)), "remaining_s is"),
+        (lambda: MoveLimits(remaining_s=(1, 1), moves_to_go=0), "moves_to_go is 0"),
+        (lambda: MoveLimits(remaining_s=(1, 1), increment_s=(-1, 0)), "increment_s is"),
+        (lambda: MoveLimits(remaining_s=(1, 1), increment_s=(0, math.inf)), "increment_s is"),
         (lambda: Terms(nodes=0), "nodes is 0, but must be at least 1"),
         (lambda: Terms(depth=0), "depth is 0, but must be at least 1"),
         (lambda: Terms(time=TimeControl(60), margin_s=-0.5), "timemargin is -500, but must be at least 0 milliseconds"),
@@ -116,7 +116,7 @@ def test_a_limit_that_is_wrong_is_named(make_it: Any, message: str) -> None:
 
 
 def test_the_smallest_limits_are_allowed() -> None:
-    EngineLimits(move_time_s=0, nodes=1, depth=1)
-    EngineLimits(remaining_s=(-1, 0), moves_to_go=1)  # protocols may report clocks below 0
+    MoveLimits(move_time_s=0, nodes=1, depth=1)
+    MoveLimits(remaining_s=(-1, 0), moves_to_go=1)  # protocols may report clocks below 0
     Terms(time=TimeControl(60), nodes=1, depth=1, margin_s=0.0)
     assert Terms(margin_s=MARGIN_S) == Terms()

@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 
 from zerosum.base.errors import SettingsError
 from zerosum.contest.clock import Clock, TimeControl, TimeLeft
-from zerosum.contest.time_manager import MAXIMUM, ONLY_MOVE, OVERTAKEN, TIME, Budget, Progress, TimeConfig, TimeManager
+from zerosum.contest.time_manager import (
+    MAXIMUM,
+    ONLY_MOVE,
+    OVERTAKEN,
+    TIME,
+    Progress,
+    TimeConfig,
+    TimeManager,
+    TurnTime,
+)
 
 PAPER, ADAPTIVE = TimeConfig(manager="paper", overhead_s=0.05), TimeConfig(overhead_s=0.05)
 parse = TimeControl.parse
@@ -61,7 +70,7 @@ class Game:
     manager: TimeManager
     draw: random.Random
 
-    def begin(self, num_plies: int) -> Budget:
+    def begin(self, num_plies: int) -> TurnTime:
         """Start the clock; returns what may be thought."""
         self.manager.begin(self.clock.start(0), num_plies=num_plies)
         return self.manager.budget
@@ -240,7 +249,7 @@ def test_a_budget_leaves_the_overhead(
     left: TimeLeft, config: TimeConfig, overhead: float, num_plies: int, typical_plies: float
 ) -> None:
     config = replace(config, overhead_s=overhead)
-    budget = Budget.of(config, left, num_plies=num_plies, typical_plies=typical_plies)
+    budget = TurnTime.of(config, left, num_plies=num_plies, typical_plies=typical_plies)
     assert 0 <= budget.optimum_s <= budget.maximum_s
     has_until_s = max(left.main_s, 0.0) + (left.period_s if left.num_periods else 0.0)
     assert budget.maximum_s <= max(has_until_s - overhead, 0.0) + 1e-9
@@ -252,8 +261,8 @@ def test_a_budget_leaves_the_overhead(
 @given(lefts, st.sampled_from([PAPER, ADAPTIVE]), st.floats(0.001, 100))
 @settings(max_examples=300)
 def test_more_time_is_never_a_smaller_budget(left: TimeLeft, config: TimeConfig, more_s: float) -> None:
-    less = Budget.of(config, left, num_plies=10, typical_plies=80)
-    more = Budget.of(config, replace(left, main_s=max(left.main_s, 0) + more_s), num_plies=10, typical_plies=80)
+    less = TurnTime.of(config, left, num_plies=10, typical_plies=80)
+    more = TurnTime.of(config, replace(left, main_s=max(left.main_s, 0) + more_s), num_plies=10, typical_plies=80)
     assert more.optimum_s >= less.optimum_s - 1e-9
 
 
@@ -281,7 +290,7 @@ PAPERS_RULE = [
 
 @pytest.mark.parametrize(("control", "seconds"), PAPERS_RULE)
 def test_papers_rule(control: str, seconds: float) -> None:
-    budget = Budget.of(PAPER, parse(control).start(), num_plies=30, typical_plies=80)
+    budget = TurnTime.of(PAPER, parse(control).start(), num_plies=30, typical_plies=80)
     assert budget.optimum_s == budget.maximum_s == pytest.approx(seconds, abs=1e-12)
 
 
@@ -309,7 +318,7 @@ OPTIMA = [
 
 @pytest.mark.parametrize(("control", "num_plies", "seconds"), OPTIMA)
 def test_adaptive_optimum(control: str, num_plies: int, seconds: float) -> None:
-    budget = Budget.of(ADAPTIVE, parse(control).start(), num_plies=num_plies, typical_plies=80)
+    budget = TurnTime.of(ADAPTIVE, parse(control).start(), num_plies=num_plies, typical_plies=80)
     assert budget.optimum_s == pytest.approx(seconds, abs=1e-12)
 
 
@@ -318,7 +327,7 @@ def test_adaptive_optimum(control: str, num_plies: int, seconds: float) -> None:
 )
 def test_adaptive_maximum(control: str, factor: float) -> None:
     """Three times the optimum, if that is not more than half, and later moves do without."""
-    budget = Budget.of(ADAPTIVE, parse(control).start(), num_plies=30, typical_plies=80)
+    budget = TurnTime.of(ADAPTIVE, parse(control).start(), num_plies=30, typical_plies=80)
     assert budget.maximum_s == pytest.approx(factor * budget.optimum_s)
 
 
@@ -583,4 +592,4 @@ def test_each_setting_changes_when_an_unsettled_search_ends(
 
 
 def test_infinite_budget_is_no_number_of_seconds() -> None:
-    assert Budget.of(ADAPTIVE, TimeLeft(), num_plies=0, typical_plies=80) == Budget(math.inf, math.inf)
+    assert TurnTime.of(ADAPTIVE, TimeLeft(), num_plies=0, typical_plies=80) == TurnTime(math.inf, math.inf)

@@ -17,14 +17,14 @@ from zerosum.arena import play_match
 from zerosum.arena.ladder.placement import LadderSettings
 from zerosum.arena.ladder.skills import measure_levels
 from zerosum.base.errors import GameError, SettingsError
-from zerosum.contest.mover import EngineLimits
+from zerosum.contest.mover import MoveLimits
 from zerosum.games import make
 from zerosum.games.random_play import random_lines, state_of
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
+from zerosum.play.background_search import BackgroundSearch
 from zerosum.play.contestant import ProgramContestant, alpha_beta
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.driver import SearchDriver
-from zerosum.play.engine import Engine
 from zerosum.play.entries import Entry, enter
 from zerosum.play.own_contestants import with_skill
 from zerosum.play.player import ALPHA_BETA_NODES, Player, load_player, network_name
@@ -69,7 +69,7 @@ def test_values_of_an_untrained_network_do_not_multiply_positions(seed: int) -> 
         for line in random_lines(game, num=40, seed=3):
             state = state_of(game, line)
             mover.new_game(0)
-            answer = mover.think("", line, EngineLimits(nodes=500)).answer
+            answer = mover.think("", line, MoveLimits(nodes=500)).answer
             assert answer is not None and answer.nodes is not None
             assert answer.nodes <= max(500, 50 * len(game.legal_actions(state))) + 1
 
@@ -81,7 +81,7 @@ def test_a_hanging_queen_is_taken(player: Player) -> None:
 
 def analysed(player: Player, task: Task, fen: str = "") -> tuple[list, object]:
     reports, answers, failures = [], [], []
-    engine = Engine(
+    engine = BackgroundSearch(
         player, on_report=reports.append, on_answer=answers.append, on_failure=failures.append, report_seconds=0.01
     )
     engine.set_position(player.game.parse_position(fen) if fen else None)
@@ -143,13 +143,13 @@ def test_a_search_ends_by_depth_time_and_stop(player: Player) -> None:
 def test_entries_have_terms_and_switches() -> None:
     game = chess()
     entered = enter(Entry.parse("alphabeta", ["nodes=500", "option.null_move=false", "option.hash=8"]), game)
-    assert isinstance(entered.contestant, ProgramContestant)
-    program = entered.contestant.program
+    assert isinstance(entered, ProgramContestant)
+    program = entered.program
     assert isinstance(program, DeepeningProgram) and program.table_mib == 8
     assert program.parts == tuple(part for part in DEEPENING_PARTS if part != "null_move")
-    assert entered.contestant.name == "alphabeta (null_move false, hash 8, 500 nodes)"
+    assert entered.name == "alphabeta (null_move false, hash 8, 500 nodes)"
     # Without terms it is the player of the ladders, whose ratings keep their meaning.
-    assert enter(Entry.parse("alphabeta@3", []), game).contestant == alpha_beta(3)
+    assert enter(Entry.parse("alphabeta@3", []), game) == alpha_beta(3)
     for settings, words in (
         (["nodes=5", "option.nullmove=false"], "has no option 'nullmove'"),
         (["nodes=5", "option.table=no"], "option.table is 'no', expected true or false"),
@@ -166,8 +166,8 @@ def test_runs_with_updatable_networks_play_matches(tmp_path) -> None:
     game = make("minichess(history=1)")
     directory = saved(random_updatable(game), tmp_path / "random")
     counting = saved(counting_updatable(game, VALUES), tmp_path / "counting")
-    first = enter(Entry.parse(f"{counting}@300", []), make("minichess")).contestant
-    second = enter(Entry.parse(str(directory), ["nodes=300"]), make("minichess")).contestant
+    first = enter(Entry.parse(f"{counting}@300", []), make("minichess"))
+    second = enter(Entry.parse(str(directory), ["nodes=300"]), make("minichess"))
     assert (first.name, second.name) == (f"{counting}@300", f"{directory} (300 nodes)")
     result = play_match(make("minichess"), first, second, num_games=8, opening_plies=2, seed=0)
     assert result.score > 0.6, str(result)
@@ -177,11 +177,11 @@ def test_runs_with_updatable_networks_play_matches(tmp_path) -> None:
 def test_a_mover_keeps_to_clocks() -> None:
     mover = DeepeningProgram().open(make("breakthrough"))
     began = time.monotonic()
-    found = mover.think("", (), EngineLimits(move_time_s=0.2))
+    found = mover.think("", (), MoveLimits(move_time_s=0.2))
     assert found.action is not None and 0.1 < time.monotonic() - began < 3
-    assert mover.think("", (), EngineLimits(depth=3)).answer.depth == 3
+    assert mover.think("", (), MoveLimits(depth=3)).answer.depth == 3
     with pytest.raises(SettingsError, match="does not ponder"):
-        mover.ponder("", (), EngineLimits(nodes=1), threading.Event())
+        mover.ponder("", (), MoveLimits(nodes=1), threading.Event())
 
 
 def test_bad_searches_are_refused() -> None:
@@ -236,7 +236,7 @@ def test_a_skill_limits_positions_and_draws_moves() -> None:
             drawn = list[int | None]()
             for number in range(20):
                 mover.new_game(number)
-                drawn.append(mover.think(start, [], EngineLimits()).action)
+                drawn.append(mover.think(start, [], MoveLimits()).action)
             return drawn
 
     assert moves() == moves() and len(set(moves())) > 3, "a draw belongs to a game and a ply"
@@ -247,7 +247,7 @@ def test_a_skill_limits_positions_and_draws_moves() -> None:
 
 def test_words_with_a_skill(player: Player, tmp_path) -> None:
     directory = saved(counting_updatable(chess(), VALUES), tmp_path / "counting")
-    limited = enter(Entry.parse(str(directory), ["skill=10"]), chess()).contestant
+    limited = enter(Entry.parse(str(directory), ["skill=10"]), chess())
     assert isinstance(limited, ProgramContestant) and limited.name == f"{directory}, skill 10"
     assert isinstance(limited.program, DeepeningProgram)
     assert (limited.program.nodes, limited.program.temperature) == (positions_of(10), temperature_of(10))

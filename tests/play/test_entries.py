@@ -78,7 +78,7 @@ def test_two_clocks_for_one_player() -> None:
 
 
 def entered(word: str, *settings: str, game: str = "chess") -> tuple[str, Terms]:
-    player = enter(Entry.parse(word, settings), make(game)).contestant
+    player = enter(Entry.parse(word, settings), make(game))
     return player.name, player.terms
 
 
@@ -94,7 +94,7 @@ def test_names_say_who_plays_on_what_terms() -> None:
     assert entered("uci:strong", "depth=3", "name=Bo")[0] == "Bo"
     assert entered("usi:strong", "depth=3", "ponder=true", game="shogi")[0] == "strong (depth 3, ponder)"
     for protocol, game, option in (("uci", "chess", "Ponder"), ("usi", "shogi", "USI_Ponder")):
-        player = enter(Entry.parse(f"{protocol}:x", ["st=1", "ponder=true"]), make(game)).contestant
+        player = enter(Entry.parse(f"{protocol}:x", ["st=1", "ponder=true"]), make(game))
         assert isinstance(player.program, EngineCommand) and player.program.options == ((option, "true"),)
     assert entered("gtp:mogo", game="go(size=9)") == ("mogo", Terms())
 
@@ -161,19 +161,19 @@ def test_players_that_nobody_can_enter(word: str, settings: list[str], game: str
 
 
 def test_resigning_as_in_the_paper() -> None:
-    own = enter(Entry.parse("rollouts@5", ["resign=paper"]), CHESS).contestant.resign
-    engine = enter(Entry.parse("uci:x", ["depth=1", "resign=paper"]), CHESS).contestant.resign
-    shogi = enter(Entry.parse("usi:x", ["depth=1", "resign=paper"]), make("shogi")).contestant.resign
+    own = enter(Entry.parse("rollouts@5", ["resign=paper"]), CHESS).resign
+    engine = enter(Entry.parse("uci:x", ["depth=1", "resign=paper"]), CHESS).resign
+    shogi = enter(Entry.parse("usi:x", ["depth=1", "resign=paper"]), make("shogi")).resign
     assert (str(own), str(engine), str(shogi)) == (
         "a win rate under 0.05",
         "-650 centipawns or less for 4 moves in a row",
         "-4500 centipawns or less for 10 moves in a row",
     )
-    assert enter(Entry.parse("gtp:x", ["resign=paper"]), make("go")).contestant.resign is None
+    assert enter(Entry.parse("gtp:x", ["resign=paper"]), make("go")).resign is None
 
 
 def test_only_one_network_is_shared() -> None:
-    one, other = (enter(Entry("rollouts@5"), CONNECT4).contestant for _ in range(2))
+    one, other = (enter(Entry("rollouts@5"), CONNECT4) for _ in range(2))
     rollouts = PlayerWord.parse("rollouts@5")
     assert sharing_evaluator(one, other, words=(rollouts, rollouts)) is other, "each has games of its own"
     assert sharing_evaluator(one, RANDOM, words=(rollouts, PlayerWord("random"))) is RANDOM
@@ -183,8 +183,8 @@ def test_a_precision_makes_another_player(tmp_path: Path) -> None:
     run = str(tmp_path / "run")
     save_network(tmp_path / "run" / "checkpoints", make("tictactoe"))
     game, words = make("tictactoe"), (PlayerWord(run), PlayerWord(run))
-    usual, again = (enter(Entry.parse(run, []), game).contestant for _ in range(2))
-    exact = enter(Entry.parse(run, ["precision=f32"]), game).contestant
+    usual, again = (enter(Entry.parse(run, []), game) for _ in range(2))
+    exact = enter(Entry.parse(run, ["precision=f32"]), game)
     assert isinstance(usual, SearchContestant) and isinstance(exact, SearchContestant)
     assert isinstance(exact.evaluator, NetworkEvaluator) and exact.evaluator.description.endswith("f32")
     assert exact.name == f"{usual.name} f32"
@@ -210,6 +210,6 @@ def test_a_profile_scales_down_to_the_machine(monkeypatch: pytest.MonkeyPatch) -
     bounded = fake_word(uci=["option name Hash type spin default 16 min 4 max 1024", "uciok"])
     command = EngineCommand.parse(bounded.removeprefix("uci:"), protocol="uci", name="Fake")
     assert profile_of("paper", command, CHESS).options == (("Hash", "1024"),), "no more than the engine takes"
-    player = enter(Entry.parse(fake_word(**CHEAT), ["depth=1", "profile=paper", "option.hash=4"]), CHESS).contestant
+    player = enter(Entry.parse(fake_word(**CHEAT), ["depth=1", "profile=paper", "option.hash=4"]), CHESS)
     assert isinstance(player.program, EngineCommand)
     assert player.program.options == (("Threads", "44"), ("hash", "4")), "what is said beside a profile counts"

@@ -10,9 +10,9 @@ import pytest
 from uci_for_tests import client
 from zerosum._core import Root, State
 from zerosum.analysis.analyst import analyse
-from zerosum.arena.seats import Decision, Inbox, RulesSeat, SearchPool, SearchSeat, Turn
+from zerosum.arena.seats import Decision, Inbox, RulesSeat, SearchSeat, SharedTrees, Turn
 from zerosum.contest.adjudication import Score, moves_to_mate
-from zerosum.contest.mover import EngineLimits
+from zerosum.contest.mover import MoveLimits
 from zerosum.games import Rules, make
 from zerosum.network.evaluators import UniformEvaluator
 from zerosum.play.contestant import SearchContestant, alpha_beta, rollouts
@@ -151,7 +151,7 @@ def test_a_rook_or_a_queen_wins_against_a_king(fen: str) -> None:
     state, actions, generator = CHESS.parse_position(fen), list[int](), random.Random(5)
     while CHESS.outcome(state) is None:
         if CHESS.player(state) == 0:
-            action = mover.think(fen, actions, EngineLimits(nodes=200)).action
+            action = mover.think(fen, actions, MoveLimits(nodes=200)).action
             assert action is not None
         else:
             action = generator.choice(CHESS.legal_actions(state))
@@ -179,7 +179,7 @@ def test_the_search_for_a_shorter_win_ends_with_the_clock() -> None:
 
 
 def turn(game: Rules, state: State) -> Turn:
-    return Turn(0, 0, "", [], state, EngineLimits())
+    return Turn(0, 0, "", (), state, MoveLimits())
 
 
 def decision(seat: SearchSeat | RulesSeat, inbox: Inbox, game: Rules, state: State) -> Decision:
@@ -195,7 +195,7 @@ def decision(seat: SearchSeat | RulesSeat, inbox: Inbox, game: Rules, state: Sta
 def test_players_of_matches_say_mates_as_mates() -> None:
     state, inbox = CHESS.parse_position(BODEN), Inbox()
     for contestant in (SearchContestant("even", UniformEvaluator(), CONFIG), rollouts(CHESS, 400, seed=1)):
-        pool = SearchPool(CHESS, [contestant], num_boards=1)
+        pool = SharedTrees(CHESS, [contestant], num_boards=1)
         seat = SearchSeat(pool, contestant, inbox, num_boards=1, seed=0)
         said = decision(seat, inbox, CHESS, state)
         # Rollouts play without exact bounds, and may choose another move.

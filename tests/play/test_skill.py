@@ -147,10 +147,10 @@ def test_levels_are_measured_on_the_ladder(tmp_path: Path) -> None:
 
 
 def test_a_player_with_a_skill() -> None:
-    limited = enter(Entry.parse("rollouts", ["skill=10"]), CONNECT4).contestant
+    limited = enter(Entry.parse("rollouts", ["skill=10"]), CONNECT4)
     assert (limited.name, limited.search.num_simulations, limited.temperature) == ("rollouts, skill 10", 40, 0.5)
     assert limited.search.exact_bounds and limited.search.leaves_in_flight == 1
-    assert enter(Entry.parse("rollouts", [f"skill={MOST_SKILL}"]), CONNECT4).contestant.temperature == 0
+    assert enter(Entry.parse("rollouts", [f"skill={MOST_SKILL}"]), CONNECT4).temperature == 0
     for word, settings, message in (
         ("rollouts", ["skill=21"], "skill is 21, expected a number from 0 to 20"),
         ("rollouts", ["skill=much"], "skill is 'much', expected a number"),

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from commands_for_tests import Command
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover, Terms
+from zerosum.contest.mover import EngineAnswer, EngineMove, MoveLimits, Mover, Terms
 from zerosum.games import Rules, State, make, start_state
 from zerosum.network.evaluators import UniformEvaluator
 from zerosum.play.contestant import (
@@ -66,7 +66,7 @@ class SolvingMover(Mover):
     def new_game(self, number: int) -> None: ...
 
     @override
-    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
         state = functools.reduce(self.game.play, actions, start_state(self.game, start))
         judge, num_moves = self.judges[start], len(actions) // 2 + 1
         actions = self.game.legal_actions(state)
@@ -77,7 +77,7 @@ class SolvingMover(Mover):
         raise AssertionError(f"no move is right in {self.game.position_text(state)}")
 
     @override
-    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None: ...
+    def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None: ...
 
     @override
     def end_game(self, result: float) -> None: ...
@@ -136,7 +136,7 @@ def nearest_mate() -> ProgramContestant:
 
     class TableMover(SolvingMover):
         @override
-        def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+        def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
             state = functools.reduce(self.game.play, actions, start_state(self.game, start))
             best = max(self.game.legal_actions(state), key=lambda action: self._worth(self.game.play(state, action)))
             return EngineMove(best, "", EngineAnswer(self.game.action_text(state, best), 0.0))

@@ -162,7 +162,7 @@ def test_a_loss_that_is_known_later_is_checked_before_the_network_is_used(
             "CUDA error: unspecified launch failure\nCompile with",
             "failed during a learner step .CUDA error: unspecified",
         ),
-        ("CUDA out of memory. Tried to allocate 2 GiB", "no memory left for a step"),
+        ("CUDA out of memory. Tried to allocate 2 GiB", "no memory left for a learner step"),
     ],
 )
 def test_a_device_that_fails_is_a_sentence(

@@ -20,8 +20,8 @@ from zerosum.base.errors import GameError
 from zerosum.games import Rules, State, adopt, make, state_after
 from zerosum.network.evaluators import RolloutEvaluator, UniformEvaluator
 from zerosum.play.analysis import Analysis
+from zerosum.play.background_search import BackgroundSearch
 from zerosum.play.driver import SearchDriver, Task
-from zerosum.play.engine import Engine
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.answering import answer, answer_all
@@ -87,7 +87,7 @@ class Thinker:
         evaluator = UniformEvaluator() if has_network else RolloutEvaluator()
         self.answers: list[Analysis] = []
         self.failures: list[Exception] = []
-        self.engine = Engine(
+        self.engine = BackgroundSearch(
             Player(game, evaluator, config, name="a player", num_batches=2),
             on_report=lambda _: None,
             on_answer=self.answers.append,

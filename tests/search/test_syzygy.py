@@ -19,7 +19,7 @@ from syzygy_for_tests import PLACE, constant_file, needs_tables, random_fen
 from updatable_for_tests import random_updatable, saved
 from zerosum._core import DeepeningSearch, Search, Syzygy
 from zerosum.base.errors import GameError, SettingsError, ZerosumError
-from zerosum.contest.mover import EngineLimits
+from zerosum.contest.mover import MoveLimits
 from zerosum.games import make
 from zerosum.network.evaluators import UniformEvaluator
 from zerosum.network.evaluators.updatable import value_of
@@ -228,9 +228,9 @@ def test_tables_reach_an_alpha_beta_player_of_matches(tmp_path: Path) -> None:
     fen, folder = "8/8/8/3r4/2K5/8/Q7/7k w - - 0 1", tables_of(tmp_path, "KQvK", value=0)
 
     def knows_the_win(word: str, *settings: str) -> bool:
-        contestant = enter(Entry.parse(word, settings), CHESS).contestant
+        contestant = enter(Entry.parse(word, settings), CHESS)
         assert isinstance(contestant, ProgramContestant)
-        found = contestant.program.open(CHESS).think(fen, (), EngineLimits(nodes=300))
+        found = contestant.program.open(CHESS).think(fen, (), MoveLimits(nodes=300))
         return text_of(fen, found.action) == "c4d5" and (found.answer.win_rate or 0) > 0.99
 
     option = f"option.syzygy_path={folder}"

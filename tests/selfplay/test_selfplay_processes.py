@@ -242,7 +242,7 @@ def silence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     folder.mkdir()
 
     def soon(worker: processes._Process, seconds: float) -> str:
-        return wait_for(worker, 0.6 * processes.SILENCE_S if (folder / str(worker._process.pid)).exists() else 0.0)
+        return wait_for(worker, 0.6 * processes.SILENCE_S if (folder / str(worker._child.pid)).exists() else 0.0)
 
     monkeypatch.setattr(processes._Process, "wait_for", soon)
     return folder

@@ -72,7 +72,7 @@ class FakeProcess:
 def patient() -> processes._Process:
     """A worker as the parent sees it, before its first answer."""
     worker = object.__new__(processes._Process)
-    worker._process = FakeProcess()  # type: ignore[assignment]
+    worker._child = FakeProcess()  # type: ignore[assignment]
     worker._name, worker.is_silent = "1 of 1", False
     worker._num_answers = worker._num_answers_seen = 0
     worker._silent_s = worker._longest_s = 0.0
@@ -86,7 +86,7 @@ def silence_until_the_end(worker: processes._Process) -> tuple[float, list[float
         passed += 0.5
         if worker.wait_for(0.5):
             notices.append(passed)
-    assert worker._process.num_kills == 1 and worker.wait_for(1e6) == ""  # type: ignore[attr-defined]
+    assert worker._child.num_kills == 1 and worker.wait_for(1e6) == ""  # type: ignore[attr-defined]
     return passed, notices
 
 

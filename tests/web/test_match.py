@@ -10,6 +10,7 @@ import pytest
 from web_for_tests import Page, untrained_run, with_page
 from zerosum.base.errors import SettingsError
 from zerosum.games import make
+from zerosum.games.playthrough import Playthrough
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.match import OPENING_PLIES, Match
@@ -32,7 +33,7 @@ def test_pairs_of_games_have_one_opening_and_points_go_to_the_player() -> None:
     openings, winners = [], []
     while not match.is_over:
         table = match.table
-        openings.append(tuple(table.actions))
+        openings.append(table.so_far.actions)
         assert table.computers == (("one", "two") if match.first == 0 else ("two", "one"))
         while not table.is_over:
             table.play(table.game.legal_actions(table.state)[-1])
@@ -48,8 +49,7 @@ def test_pairs_of_games_have_one_opening_and_points_go_to_the_player() -> None:
 
 def test_a_draw_is_half_a_point_for_each() -> None:
     match = Match(make("tictactoe"), ("one", "two"), num_games=2)
-    match.table.states[:] = [match.game.initial_state()]
-    match.table.actions.clear()
+    match.table.so_far = Playthrough.of(match.game)
     for text in ("a1", "b2", "c3", "b1", "b3", "a3", "c1", "c2", "a2"):
         match.table.play(match.game.parse_action(match.table.state, text))
     match.finish()

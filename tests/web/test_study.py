@@ -254,11 +254,11 @@ def test_what_a_page_saves_it_opens(name: str, tmp_path: Path) -> None:
     has_starts = {"txt", "pgn"} & {*Table(game, people=frozenset({0, 1})).formats()}
     for number in range(4):
         table = Table(game, people=frozenset({0, 1}))
-        while not table.is_over and len(table.actions) < 60:
+        while not table.is_over and len(table.so_far.actions) < 60:
             table.play(generator.choice(game.legal_actions(table.state)))
             if (
                 number == 3
-                and len(table.actions) == 2
+                and len(table.so_far.actions) == 2
                 and has_starts
                 and (start := game.position_text(table.state)) is not None
             ):

@@ -272,7 +272,7 @@ def test_dead_stones_do_not_count() -> None:
     assert table.game.outcome(table.state) == -1 and table.outcome == 1
     view = table.view()
     assert view["score"] == 2.5 and view["says"].startswith("Black wins: two passes, by 2.5 points. Dead stones: ")
-    assert table.view(ply=20)["score"] == table.game.score(table.states[20])
+    assert table.view(ply=20)["score"] == table.game.score(table.so_far.states[20])
     (saved,) = read_games(io.StringIO(table.text("sgf")), format="sgf")
     assert (saved.result, saved.ending) == (1.0, "2.5 points")
 

@@ -3,8 +3,8 @@
     for report in zerosum.analyse("4 4 3", game="connect4", seconds=5):
         print(report)
 
-An `Analyst` is an `Engine` that yields its reports, for people, for reviews of games (`review.py`) and for the server
-(`server.py`).
+An `Analyst` is a `BackgroundSearch` that yields its reports, for people, for reviews of games (`review.py`) and for the
+server (`server.py`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import Game, Rules, State, make, state_after
 from zerosum.play.analysis import Analysis
+from zerosum.play.background_search import BackgroundSearch
 from zerosum.play.choice import Players
 from zerosum.play.driver import REPORT_SECONDS, Task
-from zerosum.play.engine import Engine
 from zerosum.play.player import MOST_SIMULATIONS, Player, require_seconds, seeing_ends
 
 MOST_LINES = 1000
@@ -41,7 +41,7 @@ class Analyst:
     def __init__(self, player: Player, *, report_seconds: float = REPORT_SECONDS) -> None:
         self.player = player = _seeing_ends(player)
         self._said = SimpleQueue[Analysis | Exception]()
-        self._engine = Engine(
+        self._engine = BackgroundSearch(
             player,
             on_report=self._said.put,
             on_answer=self._said.put,

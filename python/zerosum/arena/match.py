@@ -21,8 +21,9 @@ from zerosum.arena.seating import seats_of
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.contest.adjudication import AdjudicationRules, ScoredMove, adjudicate
 from zerosum.contest.clock import Clock
-from zerosum.contest.mover import EngineLimits
-from zerosum.games import Rules, State
+from zerosum.contest.mover import MoveLimits
+from zerosum.games import Rules
+from zerosum.games.playthrough import Playthrough
 from zerosum.play.contestant import Contestant, ProgramContestant
 
 INTERRUPT_S = 0.5
@@ -36,8 +37,7 @@ class _Board:
     index: int
     seats: tuple[int, int]
     """Seats of player 0 and player 1."""
-    state: State
-    actions: list[int]
+    so_far: Playthrough
     opening_plies: int
     start: str
     opening: str
@@ -180,13 +180,12 @@ class Match:
             self._boards.pop(number, None)
             return
         opening, seats = self._openings(self._schedule.round(index)), self._schedule.sides(index)
-        state = opening.state(self._game)
+        so_far = Playthrough.of(self._game, opening.start, opening.actions)
         players = self._players[seats[0]], self._players[seats[1]]
         board = self._boards[number] = _Board(
             index,
             seats,
-            state,
-            list(opening.actions),
+            so_far,
             len(opening.actions),
             opening.start,
             opening.name,
@@ -194,26 +193,26 @@ class Match:
             rules=AdjudicationRules(resign=(players[0].resign, players[1].resign), draw=self._plan.settings.draw),
         )
         for seat in seats:
-            self._seats[seat].new_game(number, index, state)
+            self._seats[seat].new_game(number, index, so_far.state)
         self._begin(number, board)
 
     def _begin(self, number: int, board: _Board) -> None:
-        player = self._game.player(board.state)
+        player = board.so_far.player
         seat, other = board.seats[player], board.seats[1 - player]
         self._seats[seat].begin(self._turn(number, board, self._limits(board, player)))
         if self._players[other].terms.ponder:
             self._seats[other].ponder(self._turn(number, board, self._limits(board, 1 - player)))
 
-    def _turn(self, number: int, board: _Board, limits: EngineLimits) -> Turn:
-        return Turn(number, board.index, board.start, board.actions, board.state, limits)
+    def _turn(self, number: int, board: _Board, limits: MoveLimits) -> Turn:
+        return Turn(number, board.index, board.start, board.so_far.actions, board.so_far.state, limits)
 
-    def _limits(self, board: _Board, player: int) -> EngineLimits:
+    def _limits(self, board: _Board, player: int) -> MoveLimits:
         terms = self._players[board.seats[player]].terms
         if board.clock is None or not terms.has_clock:
-            return EngineLimits(nodes=terms.nodes, depth=terms.depth)
+            return MoveLimits(nodes=terms.nodes, depth=terms.depth)
         left = board.clock.left(0), board.clock.left(1)
         flag_falls_s = terms.time.flag_falls_after_s(left[player])
-        return EngineLimits.of_clocks(
+        return MoveLimits.of_clocks(
             left,
             player,
             flag_falls_s=flag_falls_s,
@@ -235,7 +234,7 @@ class Match:
         if isinstance(decision, BaseException):
             raise decision
         board = self._boards[decision.board]
-        player = self._game.player(board.state)
+        player = board.so_far.player
         thought = self._charged(board, player, decision.thought)
         if decision.ending in FAILURES:
             self._end(decision.board, board, -1.0, player, decision.ending, decision.note)
@@ -269,17 +268,15 @@ class Match:
         return self._players[board.seats[player]].name
 
     def _move(self, number: int, board: _Board, action: int) -> None:
-        before, board.state = board.state, self._game.play(board.state, action)
-        board.actions.append(action)
-        outcome = self._game.outcome(board.state)
+        before, board.so_far = board.so_far, board.so_far.play(action)
+        state, outcome = board.so_far.state, board.so_far.outcome
         if outcome is not None:
-            ending = self._game.ending(board.state)
+            ending = self._game.ending(state)
             assert ending is not None
             self._end(number, board, outcome, 0, ending)
-        elif verdict := adjudicate(board.rules, board.reports, plies=board.state.plies):
+        elif verdict := adjudicate(board.rules, board.reports, plies=state.plies):
             if verdict.ending == "resignation":  # who resigns does not move
-                board.state = before
-                board.actions.pop()
+                board.so_far = before
                 board.thoughts.pop()
             self._end(number, board, verdict.result, 0, verdict.ending, f"Adjudicated: {verdict.reason}.")
         else:
@@ -291,14 +288,14 @@ class Match:
         """End a game with this result for a player."""
         of_first_player = result if player == 0 else -result
         notes = [note] if note else []
-        turn = self._turn(number, board, EngineLimits())
+        turn = self._turn(number, board, MoveLimits())
         for seat, own in zip(board.seats, (of_first_player, -of_first_player), strict=True):
             if score := self._seats[seat].end_game(turn, own):
                 notes += _disagreement(self._players[seat].name, score, of_first_player)
         first_is_player = board.index % 2
         played = PlayedGame(
             index=board.index,
-            actions=tuple(board.actions),
+            actions=board.so_far.actions,
             opening_plies=board.opening_plies,
             first_is_player=first_is_player,
             result=of_first_player if first_is_player == 0 else -of_first_player,

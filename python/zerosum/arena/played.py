@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from zerosum.contest.adjudication import Score
+from zerosum.notation.centipawns import value_of
 
 FAILURES = ("time", "illegal move", "forfeit")
 """Endings that are the loser's fault alone, in the words of `zerosum.notation.record.ENDINGS`."""
@@ -28,6 +29,15 @@ class Thought:
     """The moves that an engine compared (`MultiPV`) with their scores, the best first; not kept in match files."""
     shares: tuple[tuple[int, float], ...] = ()
     """The moves of a search of ours with their shares of the visits, if `MatchSettings.keeps_shares`; not kept."""
+
+
+def value_of_score(score: Score, coefficient: int) -> float:
+    """A score as a value in [-1, 1], for the same player; `coefficient` is that of the game's centipawns."""
+    if score.win_rate is not None:
+        return 2 * score.win_rate - 1
+    if score.mate is not None:
+        return 1.0 if score.mate > 0 else -1.0
+    return value_of(score.centipawns or 0, coefficient)
 
 
 @dataclass(frozen=True)

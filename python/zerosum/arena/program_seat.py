@@ -56,12 +56,12 @@ class ProgramSeat(Seat):
     @override
     def begin(self, turn: Turn) -> None:
         self._end_pondering(turn.board)
-        self._threads[turn.board].submit(self._think, turn, tuple(turn.actions))
+        self._threads[turn.board].submit(self._think, turn)
 
     @override
     def ponder(self, turn: Turn) -> None:
         is_over = self._pondering[turn.board] = threading.Event()
-        self._threads[turn.board].submit(self._ponder, turn, tuple(turn.actions), is_over)
+        self._threads[turn.board].submit(self._ponder, turn, is_over)
 
     def _end_pondering(self, board: int) -> None:
         if is_over := self._pondering.pop(board, None):
@@ -70,7 +70,7 @@ class ProgramSeat(Seat):
     @override
     def end_game(self, turn: Turn, result: float) -> str:
         self._end_pondering(turn.board)
-        score: Future[str] = self._threads[turn.board].submit(self._end_game, turn, tuple(turn.actions), result)
+        score: Future[str] = self._threads[turn.board].submit(self._end_game, turn, result)
         return score.result()
 
     @override
@@ -108,31 +108,31 @@ class ProgramSeat(Seat):
         except BaseException as error:  # an engine that cannot begin has not lost: the match raises its failure
             self._inbox.put(error)
 
-    def _think(self, turn: Turn, actions: tuple[int, ...]) -> None:
+    def _think(self, turn: Turn) -> None:
         mover, failure = self._movers.get(turn.board), self._failures.get(turn.board)
         try:
             if failure is not None:
                 raise failure
             assert mover is not None
-            self._inbox.put(_decision(turn, mover.think(turn.start, actions, turn.limits)))
+            self._inbox.put(_decision(turn, mover.think(turn.start, turn.actions, turn.limits)))
         except EngineFailure as error:
             self._failures[turn.board] = error
             self._inbox.put(Decision(turn.board, None, ending=error.ending, note=str(error)))
         except BaseException as error:
             self._inbox.put(error)
 
-    def _ponder(self, turn: Turn, actions: tuple[int, ...], is_over: threading.Event) -> None:
+    def _ponder(self, turn: Turn, is_over: threading.Event) -> None:
         mover = self._movers.get(turn.board)
         if mover is None or turn.board in self._failures:
             return
         try:
-            mover.ponder(turn.start, actions, turn.limits, is_over)
+            mover.ponder(turn.start, turn.actions, turn.limits, is_over)
         except EngineFailure as failure:  # the engine loses when it is to move
             self._failures[turn.board] = failure
         except BaseException as error:
             self._inbox.put(error)
 
-    def _end_game(self, turn: Turn, actions: tuple[int, ...], result: float) -> str:
+    def _end_game(self, turn: Turn, result: float) -> str:
         mover = self._movers.pop(turn.board, None)
         if mover is None:
             return ""
@@ -142,7 +142,7 @@ class ProgramSeat(Seat):
             # Only engines that have a score are asked, and only if the rules ended the game.
             score = ""
             if isinstance(mover, ExternalEngine) and mover.game.outcome(turn.state) is not None:
-                score = mover.final_score(turn.start, actions)
+                score = mover.final_score(turn.start, turn.actions)
             mover.end_game(result)
         except EngineFailure:
             return ""  # the finished game does not change; a failed mover restarts with the next game

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.arena.played import PlayedGame
-from zerosum.contest.adjudication import Score
+from zerosum.arena.played import PlayedGame, value_of_score
 from zerosum.contest.turning_points import Sacrifice, sacrifice, sharpest_change
 from zerosum.games import Rules
 from zerosum.games.piece_kinds import has_piece_values
 from zerosum.games.playthrough import Playthrough
-from zerosum.notation.centipawns import coefficient_of, value_of
+from zerosum.notation.centipawns import coefficient_of
 
 OPENING_PLIES = 30
 """Plies of an opening, 15 moves of each side."""
@@ -84,18 +83,8 @@ def own_values(so_far: Playthrough, game: PlayedGame) -> NDArray[np.float64]:
     values, players = np.full(len(so_far.actions), math.nan), so_far.players
     for ply, thought in enumerate(game.thoughts[: len(values) - game.opening_plies], start=game.opening_plies):
         if thought is not None and thought.score is not None and players[ply] == game.first_is_player:
-            values[ply] = _value(thought.score, so_far.game.spec.name)
+            values[ply] = value_of_score(thought.score, coefficient_of(so_far.game.spec.name))
     return values
-
-
-def _value(score: Score, game: str) -> float:
-    """A score as a value in [-1, 1], for the same player."""
-    if score.win_rate is not None:
-        return 2 * score.win_rate - 1
-    if score.mate is not None:
-        return 1.0 if score.mate > 0 else -1.0
-    assert score.centipawns is not None
-    return value_of(score.centipawns, coefficient_of(game))
 
 
 def _own_sacrifice(so_far: Playthrough, values: NDArray[np.float64], player: int) -> Sacrifice | None:

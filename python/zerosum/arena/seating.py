@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from zerosum.arena.plan import MatchPlan
 from zerosum.arena.program_seat import ProgramSeat
-from zerosum.arena.seats import Inbox, RulesSeat, SearchPool, SearchSeat, Seat
+from zerosum.arena.seats import Inbox, RulesSeat, SearchSeat, Seat, SharedTrees
 from zerosum.games import Rules
 from zerosum.play.contestant import AlphaBeta, Contestant, ProgramContestant, RandomPlay, SearchContestant
 from zerosum.play.search_mover import SearchMover
@@ -21,13 +21,13 @@ def seats_of(plan: MatchPlan, inbox: Inbox, *, num_boards: int) -> Iterator[Seat
     Raises:
         EngineFailure, SettingsError: a player cannot be started or set up.
     """
-    pools: dict[int, SearchPool] = {}
+    pools: dict[int, SharedTrees] = {}
 
-    def pool(player: SearchContestant) -> SearchPool:
+    def pool(player: SearchContestant) -> SharedTrees:
         alike = [other for other in plan.players if _is_one_search(other, player)]
         first = next(number for number, other in enumerate(plan.players) if other is alike[0])
         if first not in pools:
-            pools[first] = SearchPool(player.rules(plan.game), alike, num_boards=num_boards)
+            pools[first] = SharedTrees(player.rules(plan.game), alike, num_boards=num_boards)
         return pools[first]
 
     def seat(player: Contestant) -> Seat:
@@ -51,7 +51,7 @@ def seat_of(
     *,
     num_boards: int,
     seed: int,
-    pool: Callable[[SearchContestant], SearchPool] | None = None,
+    pool: Callable[[SearchContestant], SharedTrees] | None = None,
     keeps_shares: bool = False,
 ) -> Seat:
     """The seat of one player, at all boards; to be closed.
@@ -79,7 +79,7 @@ def seat_of(
             mover = functools.partial(SearchMover, game, player, num_boards=num_boards, seed=seed)
             return ProgramSeat(mover, inbox, num_boards=num_boards)
         case SearchContestant():
-            trees = SearchPool(player.rules(game), [player], num_boards=num_boards) if pool is None else pool(player)
+            trees = SharedTrees(player.rules(game), [player], num_boards=num_boards) if pool is None else pool(player)
             return SearchSeat(trees, player, inbox, num_boards=num_boards, seed=seed, keeps_shares=keeps_shares)
     raise TypeError(f"{player!r} has no seat: expected one of the four kinds of contestants.")
 

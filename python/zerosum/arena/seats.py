@@ -16,7 +16,7 @@ from typing_extensions import override
 from zerosum._core import Root, Search, uniform
 from zerosum.arena.played import Thought
 from zerosum.contest.adjudication import Score, moves_to_mate
-from zerosum.contest.mover import EngineLimits
+from zerosum.contest.mover import MoveLimits
 from zerosum.games import Rules, State
 from zerosum.play.analysis import win_rate
 from zerosum.play.contestant import SearchContestant
@@ -34,11 +34,11 @@ class Turn:
     board: int
     game_index: int
     start: str
-    actions: Sequence[int]
-    """Moves since the start. The list grows later: read it at once."""
+    actions: tuple[int, ...]
+    """Moves since the start."""
     state: State
     """The position after `actions`."""
-    limits: EngineLimits
+    limits: MoveLimits
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ class Seat:
         """Stop all work."""
 
 
-class SearchPool:
-    """Trees that share an evaluator: those of one player's boards, or of several players' that share batches."""
+class SharedTrees:
+    """No player, but trees that share an evaluator: those of one player's boards, or of several players' in batches."""
 
     def __init__(self, game: Rules, players: Sequence[SearchContestant], *, num_boards: int) -> None:
         """A pool for players that differ in the length of their searches alone."""
@@ -141,7 +141,7 @@ class SearchSeat(Seat):
 
     def __init__(
         self,
-        pool: SearchPool,
+        pool: SharedTrees,
         contestant: SearchContestant,
         inbox: Inbox,
         *,

@@ -75,10 +75,7 @@ def plan_match(
     num_engines = num_boards * (1 + is_pondering)
     players: list[Contestant] = []
     for entry in entries:
-        entered = enter(entry, game, batch_size=batch_size, num_engines=num_engines, seed=settings.seed)
-        for sentence in entered.sentences:
-            say(sentence)
-        player = entered.contestant
+        player = enter(entry, game, batch_size=batch_size, num_engines=num_engines, seed=settings.seed, say=say)
         for other, before in zip(players, entries, strict=False):
             player = sharing_evaluator(other, player, words=(before.player, entry.player))
         players.append(player)

@@ -19,7 +19,7 @@ from zerosum.arena.played import PlayedGame, Thought
 from zerosum.base.errors import DataError, RunError, shown
 from zerosum.base.files import append_line, read_lines, repair_lines
 from zerosum.contest.adjudication import Score
-from zerosum.games import Rules, start_state
+from zerosum.games import Rules
 from zerosum.games.playthrough import Playthrough
 from zerosum.notation.own_files import MATCH_FORMAT as FORMAT
 
@@ -169,22 +169,15 @@ def parse_game(game: Rules, line: str) -> PlayedGame:
     if missing := {"result", "ending"} - values.keys():
         raise ValueError(f"no {missing.pop()}")
     start = values.get("start", "")
-    state, actions = start_state(game, start), []
-    for text in values.get("moves", []):
-        action = game.parse_action(state, text)
-        if action is None:
-            raise ValueError(f"{shown(str(text))} is illegal")
-        actions.append(action)
-        state = game.play(state, action)
-    first_is_player, result = values["game"] % 2, values["result"]
-    outcome = game.outcome(state)
+    so_far = Playthrough.read(game, values.get("moves", []), start)
+    first_is_player, result, outcome = values["game"] % 2, values["result"], so_far.outcome
     if outcome is not None and result != (outcome if first_is_player == 0 else -outcome):
         raise ValueError("the result contradicts the rules")
     if not -1 <= result <= 1:
         raise ValueError("not a result")
     return PlayedGame(
         index=values["game"],
-        actions=tuple(actions),
+        actions=so_far.actions,
         opening_plies=operator.index(values.get("opening_plies", 0)),
         first_is_player=first_is_player,
         result=float(result),

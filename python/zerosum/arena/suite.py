@@ -24,7 +24,7 @@ from zerosum.games.playthrough import Playthrough
 from zerosum.games.short_names import short_name
 from zerosum.play.bundled import is_bundled, usual_network
 from zerosum.play.contestant import ROLLOUTS, ProgramContestant, SearchContestant
-from zerosum.play.engines.opponents import opponents_of
+from zerosum.play.engines.known_engines import known_engines
 from zerosum.play.entries import Entry, enter
 
 SUFFIXES = {"chess": ".pgn", "shogi": ".csa", "go": ".sgf"}
@@ -234,7 +234,7 @@ def _player(words: SuiteWords, match: PaperMatch, game: Rules, control: TimeCont
 
 @functools.lru_cache(maxsize=1)  # the same for all matches of a game
 def _is_tree_search(word: str, game: Rules) -> bool:
-    return isinstance(enter(Entry(word), game).contestant, SearchContestant)
+    return isinstance(enter(Entry(word), game), SearchContestant)
 
 
 def _openings(words: SuiteWords, match: PaperMatch) -> str | None:
@@ -277,7 +277,7 @@ def _player_word(words: SuiteWords, game: Rules, say: Say) -> str:
 
 
 def _opponent_word(words: SuiteWords, match: PaperMatch, game: Rules, say: Say) -> str:
-    word, known = words.opponent, opponents_of(game)
+    word, known = words.opponent, known_engines(game)
     if not word:
         installed = [opponent.name for opponent in known if opponent.is_installed]
         if not installed:

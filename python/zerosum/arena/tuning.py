@@ -299,7 +299,7 @@ def tune_player(path: Path, *, num_simulations: int | None = None) -> tuple[Rule
     """
     game = game_at(path)
     word = str(path) if num_simulations is None else f"{path}@{num_simulations}"
-    player = enter(Entry(word), game, batch_size=GAMES_AT_ONCE).contestant
+    player = enter(Entry(word), game, batch_size=GAMES_AT_ONCE)
     assert isinstance(player, SearchContestant)
     return game, player
 

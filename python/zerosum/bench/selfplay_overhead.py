@@ -5,26 +5,24 @@
 
 from __future__ import annotations
 
-import json
 import statistics
-import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from zerosum.base.errors import ZerosumError
 from zerosum.base.settings import num_cores
 from zerosum.bench.figure import ROUNDS, Figure, median_ratio
-from zerosum.bench.other_process import OtherProcess, open_module
-from zerosum.games import Rules, make
+from zerosum.bench.other_process import OtherProcess, answer_with, open_module
+from zerosum.games import Rules
 from zerosum.network.evaluators import UniformEvaluator
 from zerosum.replay.game_store import GameStore
 from zerosum.run.config import RunConfig, configured_game, new_config
 from zerosum.selfplay import SelfplayTask
-from zerosum.selfplay.calibration import Busy, Work
+from zerosum.selfplay.calibration import Busy, Rate, Work
 from zerosum.selfplay.worker import SelfplayWorker
 
 SIMULATIONS = (16, 100)
@@ -107,24 +105,14 @@ def _other_process(request: dict[str, object]) -> AbstractContextManager[OtherPr
     return open_module("zerosum.bench.selfplay_overhead", request)
 
 
-def main() -> None:
-    """Prepare self-play, then play for the seconds of each line."""
-    request = json.loads(sys.stdin.readline())
-    try:
-        game = make(request["game"])
-        config = new_config(game, request["game"], overrides=request["overrides"])
-        game = configured_game(game, config)
-        num_games = config.selfplay.games_per_worker or GAMES_A_WORKER
-        with _playing(game, config, request["num_simulations"], num_games, num_threads=1) as work, Busy(1) as busy:
-            busy.rate(work, seconds=0)
-            print("{}", flush=True)
-            for line in sys.stdin:
-                rate = busy.rate(work, seconds=float(line))
-                per = {"done": rate.per_second, "seconds": 1.0, "cpu_seconds": rate.per_second / rate.per_cpu_second}
-                print(json.dumps(per), flush=True)
-    except ZerosumError as error:
-        print(json.dumps({"error": str(error)}), flush=True)
+@contextmanager
+def _begun(game: Rules, config: RunConfig, request: dict[str, Any]) -> Iterator[Callable[[float], Rate]]:
+    """Self-play of one thread, as the other side measures it."""
+    num_games = config.selfplay.games_per_worker or GAMES_A_WORKER
+    with _playing(game, config, request["num_simulations"], num_games, num_threads=1) as work, Busy(1) as busy:
+        busy.rate(work, seconds=0)
+        yield lambda seconds: busy.rate(work, seconds=seconds)
 
 
 if __name__ == "__main__":
-    main()
+    answer_with(_begun)

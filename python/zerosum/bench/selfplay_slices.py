@@ -7,28 +7,27 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import statistics
-import sys
 import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from zerosum.base.errors import SettingsError, ZerosumError
-from zerosum.bench.other_process import OtherProcess, open_module
+from zerosum.base.errors import SettingsError
+from zerosum.bench.other_process import OtherProcess, answer_with, open_module
 from zerosum.bench.untrained import untrained_checkpoint, untrained_evaluator
-from zerosum.games import Rules, make
+from zerosum.games import Rules
 from zerosum.games.names import GameName
 from zerosum.games.rules import Leaves
 from zerosum.network.evaluators import Evaluations, Evaluator, NetworkEvaluator
 from zerosum.replay.game_store import GameStore
-from zerosum.run.config import RunConfig, configured_game, new_config
+from zerosum.run.config import RunConfig
 from zerosum.run.workers import new_selfplay, num_selfplay_workers, plays_in_processes
 from zerosum.selfplay import SelfplayTask
 from zerosum.selfplay.calibration import Rate
@@ -215,23 +214,13 @@ def selfplay_process(name: str, overrides: Sequence[str], *, seed: int) -> Abstr
     return open_module("zerosum.bench.selfplay_slices", request)
 
 
-def main() -> None:
-    """Prepare self-play, then play for the seconds of each line."""
-    request = json.loads(sys.stdin.readline())
-    try:
-        game = make(request["game"])
-        config = new_config(game, request["game"], overrides=request["overrides"])
-        game = configured_game(game, config)
-        with Playing(game, config, seed=request["seed"]) as playing:
-            playing.warm_up()
-            print("{}", flush=True)
-            for line in sys.stdin:
-                rate = playing.rates(seconds=float(line)).evaluations
-                per = {"done": rate.per_second, "seconds": 1.0, "cpu_seconds": rate.per_second / rate.per_cpu_second}
-                print(json.dumps(per), flush=True)
-    except ZerosumError as error:
-        print(json.dumps({"error": str(error)}), flush=True)
+@contextlib.contextmanager
+def _begun(game: Rules, config: RunConfig, request: dict[str, Any]) -> Iterator[Callable[[float], Rate]]:
+    """Self-play that is warm, as the other side measures it."""
+    with Playing(game, config, seed=request["seed"]) as playing:
+        playing.warm_up()
+        yield lambda seconds: playing.rates(seconds=seconds).evaluations
 
 
 if __name__ == "__main__":
-    main()
+    answer_with(_begun)

@@ -161,11 +161,6 @@ class SimulatedEvaluator(NetworkEvaluator):
         return self._device.full_batch
 
     @override
-    def batch_sizes(self, most: int) -> list[int]:
-        """Nothing is prepared."""
-        return [most]
-
-    @override
     def update(self, checkpoint: Checkpoint, *, planes_BCHW: object = None) -> None:
         """Do nothing: there is no network."""
 

@@ -35,7 +35,7 @@ class EngineFailure(ZerosumError, RuntimeError):  # noqa: N818 (it is the engine
 
 
 @dataclass(frozen=True)
-class EngineLimits:
+class MoveLimits:
     """Limits of one move: a clock, a time, nodes, a depth, or several of these."""
 
     remaining_s: tuple[float, float] | None = None
@@ -66,7 +66,7 @@ class EngineLimits:
         margin_s: float,
         nodes: int | None,
         depth: int | None,
-    ) -> EngineLimits:
+    ) -> MoveLimits:
         """Limits of a mover under a clock, as far as protocols can express them.
 
         An engine hears of one period of overtime at a time, and of Canadian overtime once it begins. An opponent
@@ -179,7 +179,7 @@ class Mover(Protocol):
     def new_game(self, number: int) -> None:
         """Begin the game with this number in the match, from 0. Raises EngineFailure."""
 
-    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
         """The move in the position after `actions` from `start`, a text as `start_state` takes it.
 
         Raises:
@@ -187,7 +187,7 @@ class Mover(Protocol):
             SettingsError: the program cannot obey the limits.
         """
 
-    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
+    def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None:
         """Think in the opponent's time, in the position after `actions`, until the event is set.
 
         Raises:
@@ -203,7 +203,7 @@ class Mover(Protocol):
 
 
 class Program(Protocol):
-    """Description of a mover: a frozen dataclass with a complete `repr`."""
+    """What movers are opened from, one for each board: a frozen dataclass with a complete `repr`."""
 
     def open(self, game: Rules) -> Mover:
         """A mover for one board.

@@ -6,7 +6,7 @@
         ...
 
 The module knows neither games nor protocols: it receives the clock as a `TimeLeft` and the search's state as a
-`Progress`. Start with `Budget.of`.
+`Progress`. Start with `TurnTime.of`.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Budget:
+class TurnTime:
     """Seconds of the player's own time for a turn; infinite without a clock, 0 for an immediate answer."""
 
     optimum_s: float
@@ -126,7 +126,7 @@ class Budget:
     @classmethod
     def of(
         cls, config: TimeConfig, left: TimeLeft, *, num_plies: int, typical_plies: float, lag_s: float | None = None
-    ) -> Budget:
+    ) -> TurnTime:
         """The budget of a turn by a manager's rule.
 
         Args:
@@ -268,8 +268,8 @@ class TimeManager:
         since_change, searched = self._asked_s - self._changed_s, self._asked_s - self._began_s
         return progress.is_best_by_value and since_change >= self._config.settling_share * searched
 
-    def _budget_of(self, left: TimeLeft) -> Budget:
-        return Budget.of(
+    def _budget_of(self, left: TimeLeft) -> TurnTime:
+        return TurnTime.of(
             self._config, left, num_plies=self._num_plies, typical_plies=self._typical_plies, lag_s=self.lag_s
         )
 

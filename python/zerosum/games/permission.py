@@ -61,7 +61,8 @@ def require_allowed(run: Path, name: GameName) -> None:
 
 def is_allowed(file: Path) -> bool:
     """Whether the user has allowed a program. Raises as `require_allowed`."""
-    return allowed("program", _subject(file)) is not None
+    subject = _subject(file)
+    return allowed("program", subject) is not None
 
 
 def allow_program(file: Path) -> str:
@@ -70,7 +71,8 @@ def allow_program(file: Path) -> str:
     Raises:
         GameError: a run's copy of the rules cannot be read.
     """
-    return allow("program", _subject(Path(os.path.realpath(file))))
+    subject = _subject(Path(os.path.realpath(file)))
+    return allow("program", subject)
 
 
 def allow_copy(run: Path, texts: dict[str, str]) -> str:
@@ -82,10 +84,11 @@ def allow_copy(run: Path, texts: dict[str, str]) -> str:
     """
     folder = run / COPY
     try:
-        is_same = _files(folder) == {name: text.encode() for name, text in texts.items()}
+        kept = _files(folder)
     except GameError:
-        is_same = False
-    return allow("program", _digest(_files(folder))) if is_same else ""
+        return ""
+    subject, is_same = _digest(kept), kept == {name: text.encode() for name, text in texts.items()}
+    return allow("program", subject) if is_same else ""
 
 
 def _subject(file: Path) -> str:

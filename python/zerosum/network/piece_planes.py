@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.base.errors import SettingsError
+
+if TYPE_CHECKING:
+    from zerosum._core import GameSpec
 
 OWN, EARLIER = "own ", " ago"
 OPPONENT = ("opponent ", "opponent's ")
@@ -69,6 +72,15 @@ class PiecePlanes:
     def num_features(self, num_squares: int) -> int:
         """Number of features: a piece of each kind and side on each square, and the steps of each side's numbers."""
         return 2 * (len(self.kinds) * num_squares + sum(self.divisors))
+
+
+def require_piece_planes(spec: GameSpec) -> None:
+    """Refuse a game without planes of pieces. Raises SettingsError."""
+    if all(plane.is_constant for plane in spec.planes):
+        raise SettingsError(
+            f"{spec.full_name} has no planes of pieces, so an alpha-beta search cannot learn what they are worth:"
+            " leave selfplay.alphabeta_depth 0."
+        )
 
 
 def pairs(names: Sequence[str]) -> list[Kind]:

@@ -1,1 +1,1 @@
-"""Our player (`player.py`), the driver of its searches (`driver.py`), an engine (`engine.py`) and a terminal game."""
+"""Our player (`player.py`), its searches (`driver.py`, `background_search.py`) and a game in the terminal."""

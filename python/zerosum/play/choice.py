@@ -33,7 +33,7 @@ BUNDLED_NAME = "zerosum's network"
 
 @dataclass(frozen=True)
 class ChosenPlayer:
-    """A player and the reason for the choice."""
+    """A player, and what people are told of the choice, which the player itself does not know."""
 
     player: Player
     sentence: str

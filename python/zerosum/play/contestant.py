@@ -7,7 +7,7 @@ A search of ours, another program, alpha-beta search, or random play. `own_conte
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from zerosum._core import MAX_ALPHA_BETA_DEPTH
 from zerosum.base.errors import SettingsError
@@ -25,28 +25,6 @@ DEFAULT_ROLLOUTS = 1000
 """Default number of simulations per move of the `rollouts` player."""
 DEFAULT_DEPTH = 3
 """Default depth of the `alphabeta` player, in plies."""
-
-
-class Contestant(Protocol):
-    """The description of a player of a match: `SearchContestant`, `ProgramContestant`, `AlphaBeta` or `RandomPlay`.
-
-    Each is a frozen dataclass and raises SettingsError for terms that its kind cannot use.
-    """
-
-    @property
-    def name(self) -> str:
-        """The name in results and files."""
-
-    @property
-    def terms(self) -> Terms:
-        """The player's time and limits per move."""
-
-    @property
-    def resign(self) -> ResignRule | None:
-        """The rule by which the match resigns for the player; None if never."""
-
-    def description(self) -> dict[str, Any]:
-        """Everything else that its moves depend on, ready for JSON."""
 
 
 @dataclass(frozen=True)
@@ -163,8 +141,8 @@ class RandomPlay:
         return {}
 
 
-OwnContestant = SearchContestant | AlphaBeta | RandomPlay | ProgramContestant
-"""The results of `parse_player`."""
+Contestant = SearchContestant | ProgramContestant | AlphaBeta | RandomPlay
+"""A player of a match, described. Each kind raises SettingsError for terms that it cannot use."""
 
 
 def _no_depth(name: str, terms: Terms) -> SettingsError:

@@ -14,7 +14,7 @@ from zerosum._core import DEEPENING_PARTS, DeepeningSearch, Iteration, Leaves, R
 from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.base.settings import true_or_false
 from zerosum.contest.adjudication import moves_to_mate
-from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover
+from zerosum.contest.mover import EngineAnswer, EngineMove, MoveLimits, Mover
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import with_planes_of
 from zerosum.network.evaluators import Evaluator
@@ -163,7 +163,7 @@ class DeepeningMover(Mover):
         self._search.clear()
 
     @override
-    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
         began, state = self._now(), self._state(start, actions)
         nodes, seconds = limits.nodes, thinking_seconds(limits, self._game.player(state))
         if nodes is None and seconds is None and limits.depth is None:
@@ -185,7 +185,7 @@ class DeepeningMover(Mover):
         return EngineMove(action, "", answer)
 
     @override
-    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
+    def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None:
         raise SettingsError("our alpha-beta search does not ponder: leave out ponder.")
 
     @override
@@ -211,12 +211,12 @@ class DeepeningMover(Mover):
         return functools.reduce(self._game.play, actions, self._start[1])
 
 
-def thinking_seconds(limits: EngineLimits, player: int) -> float | None:
+def thinking_seconds(limits: MoveLimits, player: int) -> float | None:
     """The time for a move; None without a clock.
 
-    >>> thinking_seconds(EngineLimits(move_time_s=1.0), 0), thinking_seconds(EngineLimits(nodes=5), 0)
+    >>> thinking_seconds(MoveLimits(move_time_s=1.0), 0), thinking_seconds(MoveLimits(nodes=5), 0)
     (0.98, None)
-    >>> thinking_seconds(EngineLimits(remaining_s=(50.0, 9.0), increment_s=(1.0, 1.0)), 0)
+    >>> thinking_seconds(MoveLimits(remaining_s=(50.0, 9.0), increment_s=(1.0, 1.0)), 0)
     2.78
     """
     if limits.move_time_s is not None:

@@ -1,7 +1,7 @@
 """The words for players of a match on a command line: our own players, and other people's engines.
 
     random, rollouts, runs/demo     our own, also alphabeta: see `parse_player` in `own_contestants.py`
-    stockfish                       an engine known by name (`external/opponents.py`), if it plays the game
+    stockfish                       an engine known by name (`engines/known_engines.py`), if it plays the game
     uci:COMMAND                     any engine by its command, `'uci:./stockfish-8 --quiet'`; also usi: and gtp:
 
 All but random take `@N`: N simulations, N nodes or (alphabeta) N plies per move. Further settings follow the word,
@@ -43,14 +43,13 @@ from zerosum.play.contestant import (
     ALPHA_BETA,
     AlphaBeta,
     Contestant,
-    OwnContestant,
     ProgramContestant,
     SearchContestant,
     not_sampled,
 )
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.engines.engine import GTP_PONDERS, PROTOCOLS, EngineCommand
-from zerosum.play.engines.opponents import find_opponent, opponents_of
+from zerosum.play.engines.known_engines import find_engine, known_engines
 from zerosum.play.engines.profiles import profile_of
 from zerosum.play.own_contestants import parse_player, with_skill
 from zerosum.play.runs import PlayerWord, run_names
@@ -157,15 +156,15 @@ def parse_entries(words: Sequence[str], each: Sequence[str]) -> list[Entry]:
     return [Entry.parse(word, settings) for word, settings in found]
 
 
-@dataclass(frozen=True)
-class Entered:
-    """A contestant, and messages about its setup."""
-
-    contestant: Contestant
-    sentences: tuple[str, ...] = ()
-
-
-def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int = 1, seed: int = 0) -> Entered:
+def enter(
+    entry: Entry,
+    game: Rules,
+    *,
+    batch_size: int = 32,
+    num_engines: int = 1,
+    seed: int = 0,
+    say: Callable[[str], None] = lambda _sentence: None,
+) -> Contestant:
     """The contestant of an entry. An engine is started here only to list its options for a profile.
 
     Args:
@@ -174,6 +173,7 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
         batch_size: Usual number of positions per batch of a network.
         num_engines: Number of engine processes that share the machine.
         seed: Seed of rollouts.
+        say: Gets a sentence about the setup of an engine by a profile.
 
     Raises:
         SettingsError: the word is unknown, or a setting is not for this kind of player.
@@ -184,7 +184,7 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
     command = _engine_command(entry, game)
     resign = _resign_rule(entry.resign, game, is_own=command is None)
     if command is None:
-        return Entered(_own_contestant(entry, resign, game, batch_size=batch_size, seed=seed))
+        return _own_contestant(entry, resign, game, batch_size=batch_size, seed=seed)
     if entry.skill is not None:
         raise SettingsError(
             f"{entry.word} is an engine, and skill={entry.skill:g} is for our own searches: leave it out."
@@ -197,13 +197,12 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
         raise SettingsError(f"{entry.word}: {_not_there(command.argv[0])}")
     terms = entry.terms if number is None else replace(entry.terms, nodes=number)
     _require_limit(command, terms)
-    sentences: tuple[str, ...] = ()
     options = entry.options
     if entry.profile:
         profile = profile_of(entry.profile, command, game, num_engines=num_engines)
         given = {name.casefold() for name, _ in options}
         options = (*(option for option in profile.options if option[0].casefold() not in given), *options)
-        sentences = (profile.sentence,)
+        say(profile.sentence)
     said = [f"{name} {value}".strip() for name, value in options] + ([str(terms)] if str(terms) else [])
     name = entry.name or (f"{command.label} ({', '.join(said)})" if said else command.label)
     if terms.ponder:  # an engine that lists no such option cannot ponder
@@ -211,7 +210,7 @@ def enter(entry: Entry, game: Rules, *, batch_size: int = 32, num_engines: int =
     program = replace(command, options=(*command.options, *options), name=entry.name or command.name)
     if entry.sampled_plies:
         raise not_sampled(name, entry.sampled_plies)
-    return Entered(ProgramContestant(name, program, terms, resign), sentences)
+    return ProgramContestant(name, program, terms, resign)
 
 
 def sharing_evaluator(first: Contestant, second: Contestant, *, words: tuple[PlayerWord, PlayerWord]) -> Contestant:
@@ -265,7 +264,7 @@ _TERMS: dict[str, tuple[str, Callable[[str, str], Any]]] = {
 
 def _nodes(entry: Entry, game: Rules) -> int | None:
     """The number behind the @ of an engine known by name."""
-    if entry.player.number is None or entry.player.word not in {opponent.name for opponent in opponents_of(game)}:
+    if entry.player.number is None or entry.player.word not in {engine.name for engine in known_engines(game)}:
         return None
     _require_one_number(entry)
     return entry.player.number
@@ -282,9 +281,9 @@ def _engine_command(entry: Entry, game: Rules) -> EngineCommand | None:
     protocol, colon, text = word.partition(":")
     if colon and protocol in PROTOCOLS:
         return EngineCommand.parse(text, protocol=protocol)
-    names = {opponent.name for opponent in opponents_of(game)}
+    names = {engine.name for engine in known_engines(game)}
     if own.word in names:
-        return find_opponent(own.word, game)
+        return find_engine(own.word, game)
     if own.is_own or own.game is not None or own.run is not None:
         return None
     own.require_not_path()
@@ -331,9 +330,7 @@ def _resign_rule(text: str, game: Rules, *, is_own: bool) -> ResignRule | None:
     return matches[0].resign if is_own else matches[0].opponent.resign
 
 
-def _own_contestant(
-    entry: Entry, resign: ResignRule | None, game: Rules, *, batch_size: int, seed: int
-) -> OwnContestant:
+def _own_contestant(entry: Entry, resign: ResignRule | None, game: Rules, *, batch_size: int, seed: int) -> Contestant:
     word, at, terms = entry.player.word, entry.player.number is not None, entry.terms
     if at:
         _require_one_number(entry)
@@ -382,7 +379,7 @@ def _own_contestant(
     return replace(own, name=entry.name or own.name)
 
 
-def _limited(own: OwnContestant, entry: Entry) -> OwnContestant:
+def _limited(own: Contestant, entry: Entry) -> Contestant:
     """A player with the skill of its entry, if it has one."""
     if entry.skill is None:
         return own
@@ -393,9 +390,7 @@ def _limited(own: OwnContestant, entry: Entry) -> OwnContestant:
     return with_skill(own, entry.skill)
 
 
-def _alpha_beta_contestant(
-    entry: Entry, own: ProgramContestant, resign: ResignRule | None, game: Rules
-) -> OwnContestant:
+def _alpha_beta_contestant(entry: Entry, own: ProgramContestant, resign: ResignRule | None, game: Rules) -> Contestant:
     """A deepening alpha-beta search with the terms of an entry."""
     for what, is_given in {
         "precision": entry.precision is not None,

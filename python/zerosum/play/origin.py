@@ -27,8 +27,8 @@ class Origin:
     """A run directory, a directory of checkpoints, or one network's file."""
     directory: Path
     """The run's directory, or the file's."""
-    game: str = ""
-    """The run's game; "" outside of any run."""
+    game: GameName | None = None
+    """The run's game; None outside of any run."""
     search: SearchConfig | None = None
     """Its settings of the search, or those of the program that the network comes from; None if neither says them."""
 
@@ -58,7 +58,7 @@ class Origin:
             config = from_mapping(SearchConfig, search, "search") if "search" in values else None
         except SettingsError as error:
             raise DataError(f"{file}: {error} Correct or remove that line.") from error
-        return Origin(path, directory, game, config)
+        return Origin(path, directory, GameName.parse(game) if game else None, config)
 
     def own_search(self, info: CheckpointInfo, num_simulations: int | None) -> SearchConfig:
         """The settings of the network's search, with another number of simulations if one is given."""
@@ -74,18 +74,19 @@ class Origin:
             GameError: it was given as an object, it is a game of your own and the checkpoint lies outside of its run,
                 or its rules are a program that the user has not allowed to run.
         """
-        name = GameName.parse(self.game or info.full_name)
-        if name.given_object is not None:
+        if self.game is not None and self.game.given_object is not None:
             raise GameError(
-                f"{self.path} has learned {name.given_object!r}, a game that was given as an object: give it again, as"
-                " game=MyGame(), or name its file, as --game path.py:Class."
+                f"{self.path} has learned {self.game.given_object!r}, a game that was given as an object: give it"
+                " again, as game=MyGame(), or name its file, as --game path.py:Class."
             )
-        if str(name) == info.full_name and not (name.is_core or name.origin == "openspiel"):
-            raise GameError(
-                f"{self.path} is a network for {str(name)!r}, a game of your own: name it as path.py:Class."
-            )
-        if name.file is not None:
-            name = self._own_rules(name, name.file)
+        if self.game is not None and self.game.file is not None:
+            name = self._own_rules(self.game, self.game.file)
+        else:
+            name = self.game or GameName.parse(info.full_name)
+            if str(name) == info.full_name and not (name.is_core or name.origin == "openspiel"):
+                raise GameError(
+                    f"{self.path} is a network for {str(name)!r}, a game of your own: name it as path.py:Class."
+                )
         require_allowed(self.directory, name)
         return name
 

@@ -20,7 +20,7 @@ from zerosum.play.contestant import (
     DEFAULT_ROLLOUTS,
     RANDOM,
     ROLLOUTS,
-    OwnContestant,
+    Contestant,
     ProgramContestant,
     SearchContestant,
     alpha_beta,
@@ -58,7 +58,7 @@ def parse_player(
     batch_size: int = 32,
     num_threads: int = 1,
     seed: int = 0,
-) -> OwnContestant:
+) -> Contestant:
     """The player that the words of a command line name.
 
         random        uniformly random moves
@@ -105,7 +105,7 @@ def parse_player(
     return SearchContestant(name, evaluator, search, network=network_name(checkpoint.info), planes_of=own)
 
 
-def with_skill(contestant: OwnContestant, skill: float) -> SearchContestant | ProgramContestant:
+def with_skill(contestant: Contestant, skill: float) -> SearchContestant | ProgramContestant:
     """A search limited to a skill, as our engines limit it (`zerosum.play.skill`).
 
     Raises:

@@ -296,8 +296,9 @@ def load_player(
     info = checkpoint.info
     if info.network.kind == "updatable":
         num_simulations = num_simulations or ALPHA_BETA_NODES
+    search = origin.own_search(info, num_simulations)
     learned = asked or make(origin.learned_game(info))
-    rules, search = rules_for(info, learned), origin.own_search(info, num_simulations)
+    rules = rules_for(info, learned)
     evaluator = network_evaluator(
         checkpoint,
         rules,

@@ -14,7 +14,7 @@ from zerosum._core import Root, uniform
 from zerosum.base.settings import num_cores
 from zerosum.contest.adjudication import moves_to_mate
 from zerosum.contest.clock import TimeLeft
-from zerosum.contest.mover import EngineAnswer, EngineLimits, EngineMove, Mover
+from zerosum.contest.mover import EngineAnswer, EngineMove, MoveLimits, Mover
 from zerosum.contest.time_manager import TimeManager
 from zerosum.games import Rules, State, measure_game, start_state
 from zerosum.play.analysis import Analysis, win_rate
@@ -70,7 +70,7 @@ class SearchMover(Mover):
         return self._evaluations
 
     @override
-    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
         began = self._now()
         state = self._follow(start, actions)
         self._has_pondered = False
@@ -99,7 +99,7 @@ class SearchMover(Mover):
         return EngineMove(action, "", answer)
 
     @override
-    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
+    def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None:
         """Statistics below the opponent's move are kept for the answer."""
         self._follow(start, actions)
         self._drive(Task(is_endless=True), lambda: is_over.is_set() or self._is_closed.is_set())
@@ -157,7 +157,7 @@ def chosen_action(root: Root, contestant: SearchContestant, *, seed: int, game: 
     return int(root.actions[int((shares <= number * shares[-1]).sum())])
 
 
-def _time_left(limits: EngineLimits, player: int) -> TimeLeft:
+def _time_left(limits: MoveLimits, player: int) -> TimeLeft:
     """The mover's own clock, from the limits that programs receive."""
     if limits.move_time_s is not None:
         return TimeLeft(main_s=0.0, period_s=limits.move_time_s, period_moves=1, num_periods=1)

@@ -279,7 +279,7 @@ class GtpBoard:
         return len(self._moves)
 
     def root(self, player: int) -> tuple[State, list[int]]:
-        """A start position and the actions from there to the position with `player` to move, as `Engine` takes them.
+        """A start and the actions from there to the position with `player` to move, for a `BackgroundSearch`.
 
         The start position is the same object as long as the game goes on from it.
         """

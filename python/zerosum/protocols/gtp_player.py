@@ -19,8 +19,8 @@ from zerosum.games import Rules, measure_game
 from zerosum.notation.go_status import NUM_GAMES
 from zerosum.notation.legality import game_of, options_of
 from zerosum.play.analysis import Analysis, win_rate
+from zerosum.play.background_search import BackgroundSearch
 from zerosum.play.driver import Task, progress_of
-from zerosum.play.engine import Engine
 from zerosum.play.player import Player
 from zerosum.protocols.gtp_analysis import AnalysisOptions, Outlook
 from zerosum.protocols.gtp_board import GtpBoard
@@ -46,7 +46,7 @@ class GtpPlayer:
         self.config, self._time_config = config, time_config
         self._changes: dict[str, Any] = {}
         self._player: Player | None = None
-        self._engine: Engine | None = None
+        self._engine: BackgroundSearch | None = None
         self._tell: Teller = silent
         self._answer: Analysis | None = None
         self._failure: Exception | None = None
@@ -66,7 +66,7 @@ class GtpPlayer:
         if self.config.memory_mib is not None:
             self._player.config = replace(self._player.config, memory_mib=self.config.memory_mib)
         self._player.config = replace(self._player.config, **self._changes)
-        self._engine = Engine(
+        self._engine = BackgroundSearch(
             self._player,
             on_report=lambda report: self._tell(report),
             on_answer=self._take_answer,

@@ -32,8 +32,8 @@ from zerosum.contest.time_manager import TimeConfig, TimeManager
 from zerosum.games import measure_game
 from zerosum.notation.centipawns import MOST, centipawns
 from zerosum.play.analysis import Analysis, AnalysisLine
+from zerosum.play.background_search import BackgroundSearch
 from zerosum.play.driver import Task, progress_of
-from zerosum.play.engine import Engine
 from zerosum.play.mates import mate_finder
 from zerosum.play.player import Player
 from zerosum.play.skill import drawn_action
@@ -102,7 +102,7 @@ class LineEngine(ABC):
         self._position = Position.at_start(setup.game)
         self._refusal = ""  # why the latest position was refused, if it was
         self._num_go = 0
-        self._engine: Engine | None = None
+        self._engine: BackgroundSearch | None = None
         self._player: Player | None = None  # as loaded; the engine's may differ
         self._player_key: tuple[str, ...] = ()
         self._doubts: tuple[str, ...] = ()  # those told last
@@ -254,8 +254,8 @@ class LineEngine(ABC):
             self._ready()
         self._say("readyok")
 
-    def _ready(self, *, proofs: bool = False, is_limited: bool = True) -> Engine:
-        """The engine with the player and the settings that the options name."""
+    def _ready(self, *, proofs: bool = False, is_limited: bool = True) -> BackgroundSearch:
+        """The search with the player and the settings that the options name."""
         setup = self.setup
         if self._player is None or setup.player_key != self._player_key:
             self._player, self._player_key = setup.load_player(self._tell), setup.player_key
@@ -267,7 +267,7 @@ class LineEngine(ABC):
         self._doubts = doubts
         player = mate_finder(self._player) if proofs else self._player
         if self._engine is None or self._engine.player is not player:
-            self._engine = Engine(
+            self._engine = BackgroundSearch(
                 player,
                 on_report=self._on_report,
                 on_answer=self._on_answer,
@@ -321,7 +321,7 @@ class LineEngine(ABC):
         except Exception as error:
             self._on_failure(error)
 
-    def _search(self, engine: Engine, go: Go, arrived: float) -> None:
+    def _search(self, engine: BackgroundSearch, go: Go, arrived: float) -> None:
         numbers, manager = go.words.numbers, self._manager(is_exact="movetime" in go.words.numbers)
         is_game = not go.is_infinite and "mate" not in numbers
         temperature = self.setup.temperature if is_game else 0.0

@@ -8,6 +8,7 @@ run directory holds all of them.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -31,16 +32,16 @@ from zerosum.games.names import GameName
 from zerosum.games.rules import has_owners
 from zerosum.learner import LearnerConfig
 from zerosum.network import CheckpointInfo, NetworkConfig, NetworkShape
+from zerosum.network.piece_planes import require_piece_planes
 from zerosum.network.updatable import opponent_view
 from zerosum.replay import ReplayConfig
 from zerosum.run.defaults import default_settings
 from zerosum.run.initial_network import load_initial_network, require_initial_network, setting_text, settings_of
 from zerosum.run.planes import with_planes
-from zerosum.run.presets import load_preset, merge, preset_names
+from zerosum.run.presets import load_preset, merged, preset_names
 from zerosum.run.training_config import StrengthConfig, TrainingConfig
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig
-from zerosum.selfplay.piece_terms import require_piece_planes
 
 DEFAULT_MINUTES = 30.0
 
@@ -193,9 +194,7 @@ def _new_run(
 
         network = as_named(network, NetworkShape.of(game.spec))
     config = dataclasses.replace(config, game=name, network=network)
-    if initial:
-        require_initial_network(initial, network, game)
-    require_fit(config, game)
+    require_fit(config, game, initial)
     return game, config
 
 
@@ -207,7 +206,7 @@ def _layered(
     training = {**own.get("training", {}), **asked.get("training", {})}
     filters = {**own.get("network", {}), **asked.get("network", {})}.get("num_filters")
     cores, gpus = machine or (num_cores(), None)
-    values = default_settings(
+    defaults = default_settings(
         game,
         minutes=training.get("minutes") or DEFAULT_MINUTES,
         num_cores=1 if training.get("clock") == "cpu" else cores,
@@ -215,31 +214,48 @@ def _layered(
         num_filters=filters,
     )
     initial = load_initial_network(training["initial_network"]).info if training.get("initial_network") else None
-    layers = [own, settings_of(initial)] if initial else [own]
+    beginning = settings_of(initial) if initial else {}
     if training.get("source", "selfplay") != "selfplay":
-        for layer in (values, *layers[1:]):  # records are of the game as it was named when they were made
-            layer["training"].pop("planes", None)
-    for layer in layers:
-        merge(values, layer)
-    merge(values, asked)
-    return initial, values
+        for layer in (defaults, beginning):  # records are of the game as it was named when they were made
+            layer.get("training", {}).pop("planes", None)
+    return initial, functools.reduce(merged, (own, beginning, asked), defaults)
 
 
-def require_fit(config: RunConfig, game: Rules) -> None:
-    """Refuse settings that the game of a run, with its planes, cannot have. Raises SettingsError."""
+def require_fit(config: RunConfig, game: Rules, network: CheckpointInfo | None) -> None:
+    """Refuse settings that the game of a run, with its planes, cannot have.
+
+    `network` is the one that the run begins or continues with; None if that has random weights.
+
+    Raises:
+        SettingsError: the game cannot have one of the heads, MuZero's model or an alpha-beta search of self-play, or as
+            `require_initial_network`.
+        DataError: the network has another encoding.
+    """
+    spec, steps = game.spec, config.learner.unroll_steps
+    if network:
+        require_initial_network(network, config.network, spec)
+    if config.plays_alpha_beta:
+        require_piece_planes(spec)
     if config.network.ownership_head and not has_owners(game):
         raise SettingsError(
-            f"network.ownership_head is true, but squares of {game.spec.full_name} have no owners, unlike those of Go:"
+            f"network.ownership_head is true, but squares of {spec.full_name} have no owners, unlike those of Go:"
             " leave it false."
         )
-    if config.plays_alpha_beta:
-        require_piece_planes(game)
     if config.selfplay.teacher_share and config.training.workers == "processes":
         raise SettingsError(
             f"selfplay.teacher_share is {config.selfplay.teacher_share:g}, but the teacher's search plays in threads"
             " of one process: leave out training.workers=processes."
         )
-    require_model(config, game)
+    if config.network.kind == "muzero" and not measure_game(game).takes_turns:
+        raise SettingsError(
+            f"network.kind is 'muzero', but in {spec.full_name} a side may move twice in a row, and the search by"
+            " learned rules supposes that sides move in turn: learn it with network.kind 'residual'."
+        )
+    if config.network.kind == "muzero" and steps > spec.max_plies:
+        raise SettingsError(
+            f"learner.unroll_steps is {steps}, but a game of {spec.full_name} has at most {spec.max_plies} plies:"
+            f" expected 1 to {spec.max_plies}."
+        )
 
 
 def configured_game(game: Rules, config: RunConfig) -> Rules:
@@ -311,9 +327,8 @@ def parse_overrides(overrides: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 def changed(config: RunConfig, values: Mapping[str, Mapping[str, Any]]) -> RunConfig:
     """The run with some settings changed, by section."""
-    merged = {section: to_mapping(getattr(config, section)) for section in SECTIONS}
-    merge(merged, values)
-    return _from_values(config.game, config.preset, merged)
+    before = {section: to_mapping(getattr(config, section)) for section in SECTIONS}
+    return _from_values(config.game, config.preset, merged(before, values))
 
 
 def dump_config(config: RunConfig) -> str:
@@ -423,22 +438,6 @@ def require_muzero(config: RunConfig) -> None:
                 f"network.kind is 'muzero', but {name} is {getattr(getattr(config, section), field)!r}: {reason}."
                 " --preset muzero has settings that fit."
             )
-
-
-def require_model(config: RunConfig, game: Rules) -> None:
-    """Refuse a game that MuZero cannot learn, and an unroll past the end of each game. Raises SettingsError."""
-    if config.network.kind != "muzero":
-        return
-    if not measure_game(game).takes_turns:
-        raise SettingsError(
-            f"network.kind is 'muzero', but in {game.spec.full_name} a side may move twice in a row, and the search by"
-            " learned rules supposes that sides move in turn: learn it with network.kind 'residual'."
-        )
-    if (steps := config.learner.unroll_steps) > (most := game.spec.max_plies):
-        raise SettingsError(
-            f"learner.unroll_steps is {steps}, but a game of {game.spec.full_name} has at most {most} plies: expected"
-            f" 1 to {most}."
-        )
 
 
 def _require_section(section: str) -> None:

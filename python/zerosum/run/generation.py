@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -22,13 +23,14 @@ from numpy.typing import NDArray
 from zerosum._core import uniform
 from zerosum.arena import Match, MatchPlan, MatchSettings, PlayedGame, Thought
 from zerosum.arena.openings import Opening, OpeningSource, RandomOpenings, find_openings
+from zerosum.arena.played import value_of_score
 from zerosum.arena.session import plan_match
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.contest.adjudication import DrawRule, Score
-from zerosum.contest.mover import EngineLimits, EngineMove, Mover, Program
+from zerosum.contest.mover import EngineMove, MoveLimits, Mover, Program
 from zerosum.games import Rules, make
 from zerosum.games.playthrough import Playthrough
-from zerosum.notation.centipawns import coefficient_of, value_of
+from zerosum.notation.centipawns import coefficient_of
 from zerosum.play.contestant import Contestant, ProgramContestant
 from zerosum.play.entries import Entry
 from zerosum.replay.game_store import GameStore
@@ -308,24 +310,15 @@ def generated(played: PlayedGame, game: Rules, *, line_temperature: float = LINE
 
 def line_shares(lines: Sequence[tuple[int, Score]], coefficient: int, temperature: float) -> dict[int, float]:
     """The share of each compared move in a policy target: the softmax of its value divided by `temperature`."""
-    values = np.array([_value(score, coefficient) for _, score in lines])
+    values = np.array([value_of_score(score, coefficient) for _, score in lines])
     weights = np.exp((values - values.max()) / temperature)
     return {action: float(share) for (action, _), share in zip(lines, weights / weights.sum(), strict=True)}
 
 
 def _values(thoughts: Sequence[Thought], coefficient: int) -> NDArray[np.float32]:
     """[P], the engine's evaluation before each move, for the mover; NaN without one."""
-    return np.array([_value(thought.score, coefficient) for thought in thoughts], np.float32)
-
-
-def _value(score: Score | None, coefficient: int) -> float:
-    if score is None:
-        return float("nan")
-    if score.win_rate is not None:
-        return 2 * score.win_rate - 1
-    if score.mate is not None:
-        return 1.0 if score.mate > 0 else -1.0
-    return value_of(score.centipawns or 0, coefficient)
+    scores = (thought.score for thought in thoughts)
+    return np.array([math.nan if score is None else value_of_score(score, coefficient) for score in scores], np.float32)
 
 
 @dataclass(frozen=True)
@@ -354,12 +347,12 @@ class _VariedMover:
         self._number = number
         self._mover.new_game(number)
 
-    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
         assert limits.nodes is not None
         nodes = max(1, round(limits.nodes * self._factor(self._number, len(actions))))
         return self._mover.think(start, actions, replace(limits, nodes=nodes))
 
-    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
+    def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None:
         self._mover.ponder(start, actions, limits, is_over)
 
     def end_game(self, result: float) -> None:

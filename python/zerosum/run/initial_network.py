@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from zerosum._core import GameSpec
 from zerosum.base.consent import allow, allowed
 from zerosum.base.errors import DataError, SettingsError, command_text, nearest
 from zerosum.games import Rules
@@ -96,19 +97,19 @@ def settings_of(info: CheckpointInfo) -> dict[str, dict[str, Any]]:
     }
 
 
-def require_initial_network(info: CheckpointInfo, network: NetworkConfig, game: Rules) -> None:
+def require_initial_network(info: CheckpointInfo, network: NetworkConfig, spec: GameSpec) -> None:
     """Check that a run of a game can begin with a network.
 
     Args:
         info: The network.
         network: The run's network.
-        game: The run's game, with its planes.
+        spec: The run's game, with its planes.
 
     Raises:
         DataError: the network has another encoding.
         SettingsError: the run's network is smaller, or differs in more than its size and added global pooling.
     """
-    require_encoder(info, game.spec)
+    require_encoder(info, spec)
     if name := growth_obstacle(info.network, network):
         remedy = "ask for at least as many" if name in SIZES else "leave the setting out"
         raise SettingsError(

@@ -16,11 +16,11 @@ from zerosum.base.errors import RunError, SettingsError
 from zerosum.base.files import writing
 from zerosum.games import Rules
 from zerosum.learner import Learner, StepReport, grown_state
-from zerosum.learner.faults import device_faults
 from zerosum.learner.parallel import LearnerDevices, ParallelLearner, new_learner
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import checkpoint_path, load_learner_state, load_newest
 from zerosum.network.description import require_encoder
+from zerosum.network.evaluators.faults import device_faults
 from zerosum.network.growing import grown_weights, growth_obstacle
 from zerosum.replay import Batch, ReplayWindow, make_batch, make_unrolled_batch
 from zerosum.replay.owners import owners_by_rules
@@ -39,6 +39,8 @@ from zerosum.run.run_plan import RunPlan
 from zerosum.run.saved_state import SavedState
 from zerosum.selfplay.alpha_beta import weight_of
 
+DEVICE, STEP = "the learner's device", "a learner step"
+"""What failed, and during what, in the words of `device_faults`."""
 Report = Callable[[str], None]
 AnyLearner = Learner | ParallelLearner
 
@@ -72,7 +74,7 @@ def _first_checkpoint(plan: RunPlan) -> Checkpoint:
     game, network, training = plan.game, plan.config.network, plan.config.training
     if name := training.initial_network:
         initial = load_initial_network(name)
-        require_initial_network(initial.info, network, game)
+        require_initial_network(initial.info, network, game.spec)
         return as_beginning(initial, network, game, seed=training.seed)
     info = CheckpointInfo.describe(game.spec, network, step=0)
     return Checkpoint(info=info, weights=initial_weights(network, info.shape, seed=training.seed))
@@ -142,7 +144,7 @@ class RunLearner:
             RunError: the loss of this step, or of one before, is not finite; or the device has failed.
             DataError: a game in the window does not fit the game's rules.
         """
-        with device_faults():
+        with device_faults(DEVICE, work=STEP):
             if self._is_due_to_grow():
                 self._grow()
             step = self._learner.step_number
@@ -174,7 +176,7 @@ class RunLearner:
 
     def network(self, *, training: dict[str, Any]) -> Checkpoint:
         """The current network, checked to be finite, as the losses before. Old positions are searched by it then."""
-        with device_faults():
+        with device_faults(DEVICE, work=STEP):
             self._check_reports(is_waiting=True)
             checkpoint = network_now(self._learner, self._plan.game, training=training)
         self._reanalyse_by(checkpoint)
@@ -186,7 +188,7 @@ class RunLearner:
 
     def state(self) -> dict[str, Any]:
         """The optimiser's state, as a checkpoint has it."""
-        with device_faults():
+        with device_faults(DEVICE, work=STEP):
             return self._learner.state()
 
     def close(self) -> None:
@@ -201,7 +203,7 @@ class RunLearner:
             self._report(f"The optimiser begins afresh: it was {saved.optimizer}, now it is {optimizer}.")
             state = {}
         weights, step = checkpoint.weights, checkpoint.info.step
-        with device_faults():
+        with device_faults(DEVICE, work=STEP):
             return self._new_learner(checkpoint.info.network, weights, state, step_number=step)
 
     def _go_on_with(self, learner: AnyLearner) -> None:

@@ -12,6 +12,7 @@ Shape suffixes: B lines of play, F filters, H height, W width, A actions.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import random
@@ -99,9 +100,7 @@ def played_lines(game: Rules, records: Sequence[GameRecord], *, num: int, seed: 
     for record in generator.choices([record for record in records if record.num_plies], k=num):
         moves = record.plies["action"].tolist()
         ply = generator.randrange(len(moves))
-        state = start_state(game, record.start) if record.start else game.initial_state()
-        for action in moves[:ply]:
-            state = game.play(state, action)
+        state = functools.reduce(game.play, moves[:ply], start_state(game, record.start))
         lines.append(Line(state, tuple(moves[ply:]), record.outcome))
     return lines
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from zerosum.base.errors import DataError
 from zerosum.base.files import read_bytes
-from zerosum.games import Rules, start_state
+from zerosum.games import Rules
+from zerosum.games.playthrough import Playthrough
 from zerosum.notation.record import Move, Record
 from zerosum.replay.journal import parse_journal
 from zerosum.replay.records import GameRecord, PlyFlag
@@ -47,10 +48,7 @@ def played_games(game: Rules, games: Iterable[GameRecord]) -> Iterator[Record]:
 
 
 def _record(game: Rules, played: GameRecord) -> Record:
-    state, moves = start_state(game, played.start), list[Move]()
-    for action in played.plies["action"].tolist():
-        moves.append(Move(game.action_text(state, action)))
-        state = game.play(state, action)
+    moves = map(Move, Playthrough.of(game, played.start, played.plies["action"].tolist()).texts)
     num_given = int(np.count_nonzero(played.plies["flags"] & int(PlyFlag.OPENING)))
     name = game.spec.full_name
     return Record(name, tuple(moves), start=played.start, result=played.outcome, opening_plies=num_given)

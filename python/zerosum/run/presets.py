@@ -62,8 +62,7 @@ def load_preset(name: str, *, game: str) -> dict[str, dict[str, Any]]:
     values = read_preset(name)
     values.pop(STRONGEST, None)
     own = values.pop("games", {}).get(game, {})
-    merge(values, own)
-    return values
+    return merged(values, own)
 
 
 def read_preset(name: str) -> dict[str, Any]:
@@ -82,14 +81,14 @@ def strongest_preset(game: Rules) -> str:
     return next((name for name in preset_names() if game.spec.name in read_preset(name).get(STRONGEST, ())), "")
 
 
-def merge(values: dict[str, dict[str, Any]], layer: Mapping[str, Mapping[str, Any]]) -> None:
-    """Replace settings by those of a layer.
-
-    A budget in minutes replaces one in steps, and vice versa.
-    """
+def merged(
+    values: Mapping[str, Mapping[str, Any]], layer: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """The settings with those of a layer in their place: a budget in minutes replaces one in steps, and vice versa."""
+    found = {section: dict(entries) for section, entries in values.items()}
     for section, entries in layer.items():
-        if section == "training":
-            for budget, other in (("minutes", "steps"), ("steps", "minutes")):
-                if budget in entries:
-                    values.get(section, {}).pop(other, None)
-        values.setdefault(section, {}).update(entries)
+        for budget, other in (("minutes", "steps"), ("steps", "minutes")):
+            if section == "training" and budget in entries:
+                found.get(section, {}).pop(other, None)
+        found.setdefault(section, {}).update(entries)
+    return found

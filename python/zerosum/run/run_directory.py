@@ -26,9 +26,8 @@ from zerosum.base.holding import LEFT_BY_A_KILL, held
 from zerosum.games import Rules, make
 from zerosum.games.names import GameName
 from zerosum.games.rules import names_planes, with_planes_of
-from zerosum.network import load_checkpoint
+from zerosum.network import CheckpointInfo, load_checkpoint
 from zerosum.network.checkpoint import DamagedCheckpointError, checkpoint_path, list_checkpoints, require_learner_state
-from zerosum.network.description import require_encoder
 from zerosum.network.evaluators.backends import backend_of
 from zerosum.network.evaluators.device import torch_device
 from zerosum.network.growing import growth_obstacle
@@ -172,12 +171,12 @@ def _changed_run(
         game = with_planes_of(game, make(before.game))
         name = GameName.of_core(game.spec)
     if before.game != name:
-        # A game's file may have moved with its project. `_require_network` checks that it is the same game.
+        # A game's file may have moved with its project. `require_fit` checks that it is the same game.
         parts, theirs = (name.base, name.options), (before.game.base, before.game.options)
         if name.file is None or before.game.file is None or parts != theirs:
             raise RunError(f"{directory} is a run of {before.game}, not of {name}: name another directory with --run.")
     read_manifest(directory / "games")  # raises for a newer format
-    _require_network(directory, game)
+    network = _newest_network(directory)
     if preset not in ("", before.preset):
         began = f"with the preset {before.preset!r}" if before.preset else "without a preset"
         raise SettingsError(f"{directory} began {began}, which cannot be changed: start a new run for {preset!r}.")
@@ -199,7 +198,7 @@ def _changed_run(
             f" be counted by {after.training.clock!r} from now on; start a new run, which may begin with this network:"
             f" --set training.initial_network={directory}."
         )
-    require_fit(after, game)
+    require_fit(after, game, network)
     _require_repeatable(directory, before, after)
     return game, after
 
@@ -223,17 +222,18 @@ def _require_repeatable(directory: Path, before: RunConfig, after: RunConfig) ->
         )
 
 
-def _require_network(directory: Path, game: Rules) -> None:
-    """Check that the newest whole checkpoint of a run fits the game.
+def _newest_network(directory: Path) -> CheckpointInfo | None:
+    """The newest network of a run whose files are whole; None without one.
 
     Raises:
-        DataError: its format is newer, its encoding is not the game's, or it is a network for playing only.
+        DataError: its format is newer, or it is a network for playing only.
     """
     checkpoints = directory / "checkpoints"
     for path in reversed(list_checkpoints(checkpoints)):
         try:
-            require_encoder(load_checkpoint(path).info, game.spec)
+            info = load_checkpoint(path).info
         except DamagedCheckpointError:
             continue  # the training sets it aside and reports it
-        return require_learner_state(path)
+        require_learner_state(path)
+        return info
     return None

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum._core import LinearEvaluation
-from zerosum.base.errors import DataError, SettingsError
+from zerosum.base.errors import DataError
 from zerosum.games import Rules, State
-from zerosum.network.piece_planes import OWN, count, pairs
+from zerosum.network.piece_planes import OWN, count, pairs, require_piece_planes
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,6 @@ class Samples:
         return Samples(np.concatenate([part.squares for part in parts]), np.concatenate([p.numbers for p in parts]))
 
 
-def require_piece_planes(game: Rules) -> None:
-    """Refuse a game without planes of pieces. Raises SettingsError."""
-    if all(plane.is_constant for plane in game.spec.planes):
-        raise SettingsError(
-            f"{game.spec.full_name} has no planes of pieces, so an alpha-beta search cannot learn what they are worth:"
-            " leave selfplay.alphabeta_depth 0."
-        )
-
-
 class PieceTerms:
     """The terms of a game's linear evaluation.
 
@@ -60,7 +51,7 @@ class PieceTerms:
         Raises:
             SettingsError: the game has no planes of pieces.
         """
-        require_piece_planes(game)
+        require_piece_planes(game.spec)
         bits = [plane.name for plane in game.spec.planes if not plane.is_constant]
         numbers = [plane.name for plane in game.spec.planes if plane.is_constant]
         self.game, self.num_squares = game, int(np.prod(game.spec.board_shape))

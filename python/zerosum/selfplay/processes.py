@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -24,6 +22,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from zerosum.base import errors
+from zerosum.base.child import Child
 from zerosum.base.errors import RunError, ZerosumError
 from zerosum.base.files import write_all
 from zerosum.games.rules import is_named
@@ -47,8 +46,6 @@ from zerosum.selfplay.worker_process import (
     read_frame,
 )
 
-LAST_WORDS = 20
-"""Lines of a worker's standard error that are quoted when it dies."""
 SILENCE_S = 300.0
 """A worker is replaced after this silence, if it is also `SILENCE_FACTOR` times as long as any earlier one."""
 SILENCE_FACTOR = 10.0
@@ -272,7 +269,6 @@ class _Process:
     def __init__(self, name: str) -> None:
         self.counts, self.cpu_s = SelfplayCounts(), 0.0
         self._name = name
-        self._last_words: deque[str] = deque(maxlen=LAST_WORDS)
         self.is_silent = False
         """Whether it was ended because it did not answer."""
         self._num_answers = self._num_answers_seen = 0
@@ -280,14 +276,8 @@ class _Process:
         self._frames: deque[tuple[Kind, bytes]] = deque()  # waiting to be sent
         self._is_told_to_end = False
         self._has_frames = threading.Condition()  # guards the two
-        # The worker finds modules where this process does, and not first in the directory it was started from.
         # One thread each: OMP_NUM_THREADS is obeyed by torch, and by the libraries that NumPy is built on.
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
-        pipe = subprocess.PIPE
-        command = [sys.executable, "-P", "-m", worker_process.__name__]
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
-        self._listener = threading.Thread(target=self._listen, name="selfplay's words", daemon=True)
-        self._listener.start()
+        self._child = Child.of_module(worker_process.__name__, hear=_print_error, environment={"OMP_NUM_THREADS": "1"})
         threading.Thread(target=self._talk, name="selfplay's commands", daemon=True).start()
 
     def send(self, kind: Kind, payload: bytes = b"") -> None:
@@ -302,15 +292,14 @@ class _Process:
 
     def _talk(self) -> None:
         """Send all queued frames, then close the worker's input. A dead worker gets nothing."""
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError), self._process.stdin:
+        with contextlib.suppress(OSError), self._child.input:
             while True:
                 with self._has_frames:
                     self._has_frames.wait_for(lambda: self._frames or self._is_told_to_end)
                     if self._is_told_to_end:
                         return
                     kind, payload = self._frames.popleft()
-                write_all(self._process.stdin.fileno(), frame_of(kind, payload))
+                write_all(self._child.input.fileno(), frame_of(kind, payload))
 
     def wait_for(self, seconds: float) -> str:
         """Count the time since its last answer; kill it if that is too long.
@@ -328,7 +317,7 @@ class _Process:
         most_s = max(SILENCE_S, SILENCE_FACTOR * self._longest_s)
         if self._silent_s > most_s:
             self.is_silent = True
-            self._process.kill()
+            self._child.kill()
         elif before <= NOTICE_SHARE * most_s < self._silent_s:
             return (
                 f"self-play's process {self._name} has not answered for {self._silent_s:.0f} seconds. After"
@@ -338,12 +327,11 @@ class _Process:
 
     def is_replaceable(self) -> bool:
         """Whether it ended without a fault that another process would repeat."""
-        return self.is_silent or self._process.wait() == -signal.SIGTERM
+        return self.is_silent or self._child.status() == -signal.SIGTERM
 
     def follow(self, take_in: Callable[[Entry], None]) -> None:
         """Process its entries until it ends. Raises the `ZerosumError` that it failed with."""
-        assert self._process.stdout is not None
-        with self._process.stdout as answers:
+        with self._child.output as answers:
             while (frame := read_frame(answers)) is not None:
                 kind, payload = frame
                 if kind == Kind.FAILED:
@@ -358,24 +346,19 @@ class _Process:
 
     def how_it_ended(self) -> str:
         """The reason for its unexpected end, without a full stop."""
-        status = self._process.wait()
-        self._listener.join()
+        how = self._child.how_it_ended()
         if self.is_silent:
             how = f"did not answer for {self._silent_s:.0f} seconds (it was stopped, or a method of the game hangs)"
-        elif status < 0 and os.name != "nt":
-            how = f"was ended by {signal.Signals(-status).name}"
-            how += " (the system does so when memory is short)" if -status == signal.SIGKILL else ""
-        else:
-            how = f"ended with exit status {status}"
+        elif how.endswith("SIGKILL"):
+            how += " (the system does so when memory is short)"
         return f"self-play's process {self._name} {how}"
 
     def death(self) -> RunError:
         """The error of a worker that ended unexpectedly and is not replaced."""
-        words = "".join(f"\n  {line}" for line in self._last_words)
         return RunError(
             f"{self.how_it_ended()}. The games are saved: remove the cause and continue, or use fewer processes"
             " (selfplay.num_workers) or fewer games at a time (selfplay.games_per_worker)."
-            + (f" Its last words:{words}" if words else "")
+            f"{self._child.quoted_words}"
         )
 
     def tell_to_end(self) -> None:
@@ -386,20 +369,13 @@ class _Process:
 
     def wait(self) -> None:
         """Wait until it has ended; kill it if a game hangs."""
-        try:
-            self._process.wait(GRACE_S)
-        except subprocess.TimeoutExpired:
-            self.kill()
-        self._listener.join()
+        self._child.end(GRACE_S)
 
     def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
+        """End it at once."""
+        self._child.end(0)
 
-    def _listen(self) -> None:
-        assert self._process.stderr is not None
-        with self._process.stderr:
-            for line in self._process.stderr:
-                text = line.decode(errors="replace").rstrip()
-                self._last_words.append(text)
-                print(text, file=sys.stderr)
+
+def _print_error(line: str) -> None:
+    """Repeat a worker's line on this process's standard error."""
+    print(line, file=sys.stderr)

@@ -18,6 +18,7 @@ from zerosum._core import dirichlet_noise, round_prior
 from zerosum.analysis.explanation import PathStep, step_of
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import State
+from zerosum.games.playthrough import Playthrough
 from zerosum.games.short_names import short_name
 from zerosum.play.analysis import win_rate
 from zerosum.play.player import Player
@@ -223,18 +224,14 @@ class Growth:
         found.sort(key=lambda one: (-one[0].visits, len(one[1]), one[1]))
         shown, whose = [], side_names(self.game, self.state)[self.game.player(self.state)]
         for node, path in found[:SHOWN_NODES]:
-            state, texts = self.state, []
-            before = (state, path[0])
-            for action in path:
-                texts.append(self.game.action_text(state, action, self.notation))
-                before, state = (state, action), self.game.play(state, action)
+            so_far = Playthrough.of(self.game, self.state, path)
             shown.append(
                 {
-                    "moves": texts,
+                    "moves": so_far.texts_in(self.notation),
                     "visits": node.visits,
                     "whose": whose,
                     "rate": round(win_rate(self.root.sign * node.value_sum / node.visits), 4),
-                    "svg": draw_board(self.game, state, last=before)["svg"],
+                    "svg": draw_board(self.game, so_far.state, last=(so_far.states[-2], path[-1]))["svg"],
                 }
             )
         return shown

@@ -51,7 +51,7 @@ LONGEST_NAME = 200
 MOST_CHECKPOINTS = 30
 """Most checkpoints of a run that are listed: the newest ones."""
 
-Opponent = Player | AlphaBeta | RandomPlay
+Computer = Player | AlphaBeta | RandomPlay
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class Library:
         kinds = ("network", "search") if has_tree else ("network", "small network", "search")
         return next(str(one["name"]) for one in self.opponents(game) if one["kind"] in kinds)
 
-    def player(self, word: str, game: Rules) -> Opponent:
+    def player(self, word: str, game: Rules) -> Computer:
         """The player of a game by its words. Loading a network takes seconds.
 
         Raises:

@@ -75,7 +75,7 @@ class Match:
         won = (outcome > 0) - (outcome < 0)
         points = 0.5 + 0.5 * (won if self.first == 0 else -won)
         link = {"game": short_name(self.game), "moves": " ".join(self.table.own_texts())}
-        self.finished.append(Finished(self.first, points, self.table.sentence(), len(self.table.actions), link))
+        self.finished.append(Finished(self.first, points, self.table.sentence(), len(self.table.so_far.actions), link))
         if not self.is_over:
             self.table = self._new_table()
 
@@ -83,7 +83,8 @@ class Match:
         """The match as JSON for the page."""
         points, table = [one.points for one in self.finished], self.table
         state = table.state
-        last = (table.states[-2], table.actions[-1]) if table.actions else None
+        so_far = table.so_far
+        last = (so_far.states[-2], so_far.actions[-1]) if so_far.actions else None
         return {
             "game": short_name(self.game),
             "names": self.names,

@@ -14,6 +14,7 @@ from typing import Any
 
 from zerosum.base.errors import GameError
 from zerosum.games import Rules, State, parse_action
+from zerosum.games.playthrough import Playthrough
 from zerosum.notation.record import Evaluation, Move, Record, clock_text
 
 MOST_TRIED = 2000
@@ -140,12 +141,8 @@ class MoveTree:
 
     def own_texts(self, path: Iterable[Node], state: State | None = None) -> list[str]:
         """The moves of a path in the game's own notation; `state` is where it begins, by default the start."""
-        texts = []
         state = self._start if state is None else state
-        for node in path:
-            texts.append(self.game.action_text(state, node.action))
-            state = self.game.play(state, node.action)
-        return texts
+        return list(Playthrough.of(self.game, state, (node.action for node in path)).texts)
 
     def _new(self, node: Node, state: State, action: int, move: Move | None) -> Node:
         if node is self.root:

@@ -212,10 +212,8 @@ class Study:
         return functools.reduce(self.game.play, variation, self.states[ply])
 
     def _states_to_here(self) -> list[State]:
-        states = self.states[: self.ply + 1]
-        for action in self.variation:
-            states.append(self.game.play(states[-1], action))
-        return states
+        tried = Playthrough.of(self.game, self.states[self.ply], self.variation)
+        return [*self.states[: self.ply], *tried.states]
 
     # ---- the data for the page
 

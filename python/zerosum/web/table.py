@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.contest.clock import Clock, TimeControl, TimeLeft
-from zerosum.games import Rules, State, start_state
+from zerosum.games import Rules, State
 from zerosum.games.board_in_text import board_picture
 from zerosum.games.picture import stone_names
+from zerosum.games.playthrough import Playthrough
 from zerosum.games.python_game import ENDING_OF_PYTHON_GAMES
 from zerosum.games.short_names import short_name
-from zerosum.games.written_moves import read_moves
 from zerosum.notation.game_files import GAMES, game_text
 from zerosum.notation.own_files import line_text
 from zerosum.notation.record import Move, Record
@@ -84,16 +85,12 @@ class Table:
         self._most_plies, self._now = most_plies, now
         self.start = start
         self._control = TimeControl.parse(control) if control else TimeControl()
-        self.states = [start_state(game, start)]
-        self._names = side_names(game, self.state)
-        self.actions: list[int] = []
+        self.so_far = replace(Playthrough.read(game, moves, start), resigned=resigned)
+        self._names = side_names(game, self.so_far.start)
         self._line = Line(game)
         self.marked = frozenset(marked)
         self._judged: tuple[tuple[int, frozenset[int]], FinalScore | None] | None = None
         """The number of moves and the marked points, and the score of the position."""
-        self.resigned = resigned
-        for action, _ in read_moves(game, self.state, moves):
-            self._push(action)
         self._turns: dict[int, tuple[TimeLeft, TimeLeft]] = {}
         """Both players' time at the beginning of the turn after so many moves, from the first turn at this table on."""
         self._left = [float(seconds) for seconds in left_s]
@@ -105,12 +102,12 @@ class Table:
     @property
     def state(self) -> State:
         """The position after the last move."""
-        return self.states[-1]
+        return self.so_far.state
 
     @property
     def mover(self) -> int:
         """The player to move, 0 or 1."""
-        return self.game.player(self.state)
+        return self.so_far.player
 
     @property
     def is_over(self) -> bool:
@@ -120,16 +117,16 @@ class Table:
     @property
     def outcome(self) -> float | None:
         """The first player's result in [-1, 1]; None while the game goes on."""
-        if self.resigned is not None:
-            return -1.0 if self.resigned == 0 else 1.0
+        if self.so_far.resigned is not None:
+            return self.so_far.outcome
         if self.clock is not None and self.clock.flag_fallen is not None:
             return -1.0 if self.clock.flag_fallen == 0 else 1.0
-        return final.result if (final := self._final()) is not None else self.game.outcome(self.state)
+        return final.result if (final := self._final()) is not None else self.so_far.outcome
 
     @property
     def was_persons_move(self) -> bool:
         """Whether a person has made the last move."""
-        return bool(self.actions) and self.game.player(self.states[-2]) in self.people
+        return (before := self.so_far.before) is not None and self.game.player(before) in self.people
 
     @property
     def is_computers_turn(self) -> bool:
@@ -144,7 +141,7 @@ class Table:
         """
         if self.is_over:
             raise GameError(f"the game is over ({self.ending()}): take a move back or begin a new game.")
-        if len(self.actions) >= self._most_plies:
+        if len(self.so_far.actions) >= self._most_plies:
             raise GameError(f"the game has {self._most_plies:,} moves, more are not allowed here.")
         if action not in self.game.legal_actions(self.state):
             raise GameError(f"action {action} is not legal here.")
@@ -152,7 +149,7 @@ class Table:
             self.clock.stop()
             if self.clock.flag_fallen is not None:
                 return
-        self._push(action)
+        self.so_far = self.so_far.play(action)
         self._start_clock()
 
     def undo(self) -> None:
@@ -163,15 +160,15 @@ class Table:
         Raises:
             GameError: there is no such position.
         """
-        if self.resigned is not None:
-            self.resigned = None
+        if self.so_far.resigned is not None:
+            self.so_far = replace(self.so_far, resigned=None)
             self._set_clock_back()
             return
-        turns = [ply for ply in range(len(self.actions)) if self.game.player(self.states[ply]) in self.people]
+        turns = [ply for ply, player in enumerate(self.so_far.players) if player in self.people]
         if not turns and self.people:
             raise GameError("there is no move to take back.")
         self.marked = frozenset()
-        del self.states[(turns or [0])[-1] + 1 :], self.actions[(turns or [0])[-1] :]
+        self.so_far = self.so_far.back_to((turns or [0])[-1])
         self._set_clock_back()
 
     def mark_dead(self, point: int) -> None:
@@ -181,7 +178,7 @@ class Table:
             GameError: the game has no dead stones, or no stone is on this point.
         """
         final = self._final()
-        if final is None or self.resigned is not None:
+        if final is None or self.so_far.resigned is not None:
             raise GameError("dead stones are marked after two passes have ended a game of Go.")
         chain = next((chain for chain in final.chains if point in chain), None)
         if chain is None:
@@ -196,7 +193,8 @@ class Table:
         """
         if self.is_over or not self.people:
             raise GameError("there is no game to resign.")
-        self.resigned = self.mover if self.mover in self.people else min(self.people)
+        resigned = self.mover if self.mover in self.people else min(self.people)
+        self.so_far = replace(self.so_far, resigned=resigned)
 
     def check_flag(self) -> bool:
         """Whether the time of the player to move has run out, which ends the game."""
@@ -227,10 +225,11 @@ class Table:
             ply: The position to show, by default the last one. Only the last position has legal moves.
             numbered: Whether stones bear the numbers of their moves.
         """
-        game, last = self.game, len(self.actions)
+        game, states, actions = self.game, self.so_far.states, self.so_far.actions
+        last = len(actions)
         shown = last if ply is None else min(max(ply, 0), last)
-        state = self.states[shown]
-        before = (self.states[shown - 1], self.actions[shown - 1]) if shown else None
+        state = states[shown]
+        before = (states[shown - 1], actions[shown - 1]) if shown else None
         can_move = shown == last and not self.is_over and self.mover in self.people
         moves = place_moves(game, state, game.legal_actions(state) if can_move else [])
         return {
@@ -239,12 +238,12 @@ class Table:
             "moves": [move.json() for move in moves],
             "moved": move_cells(game, *before) if before else [],
             "canNumber": places_stones(game),
-            "numbers": self._line.numbers(self.states[: shown + 1], self.actions[:shown]) if numbered else None,
-            "taken": [taken_json(taken) for taken in self._line.taken(self.states[: shown + 1], self.actions[:shown])],
+            "numbers": self._line.numbers(states[: shown + 1], actions[:shown]) if numbered else None,
+            "taken": [taken_json(taken) for taken in self._line.taken(states[: shown + 1], actions[:shown])],
             "choices": choices(game, state, moves, flipped=flipped, western=western),
             "ply": shown,
             "history": self.texts(),
-            "firsts": [game.player(state) for state in self.states[:-1]],
+            "firsts": list(self.so_far.players),
             "mover": self.mover,
             "people": sorted(self.people),
             "computer": self.computer,
@@ -255,23 +254,21 @@ class Table:
             "position": game.position_text(state),
             "score": self._score(shown),
             "ownership": self._ownership(state) if shown == last and self.is_over else None,
-            "marks": self.resigned is None and self._final() is not None,
+            "marks": self.so_far.resigned is None and self._final() is not None,
             "counts": self._counts(shown),
             "clock": self._clock_json(),
             "formats": self.formats(),
-            "canUndo": bool(self.actions) and any(game.player(state) in self.people for state in self.states[:-1]),
+            "canUndo": not self.people.isdisjoint(self.so_far.players),
             "link": self.link(),
         }
 
     def texts(self) -> list[str]:
         """The moves in the players' usual notation, such as SAN for chess."""
-        notation = page_notation(self.game)
-        pairs = zip(self.states, self.actions, strict=False)
-        return [self.game.action_text(state, action, notation) for state, action in pairs]
+        return list(self.so_far.texts_in(page_notation(self.game)))
 
     def own_texts(self) -> list[str]:
         """The moves in the game's own notation, without blanks."""
-        return [self.game.action_text(state, action) for state, action in zip(self.states, self.actions, strict=False)]
+        return list(self.so_far.texts)
 
     def sentence(self) -> str:
         """The side to move, or the ending, in words."""
@@ -295,15 +292,15 @@ class Table:
                 verdict += f" by {abs(outcome):g}"
         ending = self.ending()
         how = "" if ending in ("", ENDING_OF_PYTHON_GAMES) else f": {ending}"
-        score = self._score(len(self.actions))
-        margin = f", by {abs(score):g} points" if score and how and self.resigned is None else ""
-        dead = final.words() if how and self.resigned is None and (final := self._final()) is not None else ""
+        score = self._score(len(self.so_far.actions))
+        margin = f", by {abs(score):g} points" if score and how and self.so_far.resigned is None else ""
+        dead = final.words() if how and self.so_far.resigned is None and (final := self._final()) is not None else ""
         return f"{verdict}{how}{margin}. {dead}".rstrip()
 
     def ending(self) -> str:
         """The ending in a few words; "" while the game goes on."""
-        if self.resigned is not None:
-            return f"{self._side_name(self.resigned)} resigns"
+        if self.so_far.resigned is not None:
+            return f"{self._side_name(self.so_far.resigned)} resigns"
         if self.clock is not None and self.clock.flag_fallen is not None:
             return f"{self._side_name(self.clock.flag_fallen)} is out of time"
         return self.game.ending(self.state) or ""
@@ -318,8 +315,8 @@ class Table:
             found["vs"] = self.computer
         if self.computers[1] != self.computer:
             found["vs2"] = self.computers[1]
-        if self.resigned is not None:
-            found["resigned"] = self.resigned
+        if self.so_far.resigned is not None:
+            found["resigned"] = self.so_far.resigned
         if self.marked:
             found["marked"] = sorted(self.marked)
         if self.control and self.clock is not None:
@@ -339,7 +336,7 @@ class Table:
         outcome = self.outcome
         names = ["a person" if side in self.people else self.computers[side] for side in (0, 1)]
         ending = ""
-        if self.resigned is not None:
+        if self.so_far.resigned is not None:
             ending = "resignation"
         elif self.clock is not None and self.clock.flag_fallen is not None:
             ending = "time"
@@ -372,24 +369,20 @@ class Table:
 
     # ---- parts of the view
 
-    def _push(self, action: int) -> None:
-        self.states.append(self.game.play(self.state, action))
-        self.actions.append(action)
-
     def _side_name(self, player: int) -> str:
         return self._names[player]
 
     def _final(self) -> FinalScore | None:
         """The score of a game of Go that two passes have ended, without the dead stones; None of any other game."""
-        now = (len(self.actions), self.marked)
+        now = (len(self.so_far.actions), self.marked)
         if self._judged is None or self._judged[0] != now:
             self._judged = (now, final_score(self.game, self.state, marked=self.marked))
         return self._judged[1]
 
     def _score(self, ply: int) -> float | None:
         """The first player's margin at a ply: without dead stones once Go is over; None in games without points."""
-        final = self._final() if ply == len(self.actions) else None
-        return self.game.score(self.states[ply]) if final is None else final.lead
+        final = self._final() if ply == len(self.so_far.actions) else None
+        return self.game.score(self.so_far.states[ply]) if final is None else final.lead
 
     def _ownership(self, state: State) -> list[float] | None:
         """Ownership of each cell in a game with a score, in [-1, 1] for the first player."""
@@ -402,17 +395,16 @@ class Table:
 
     def _counts(self, ply: int) -> dict[str, Any]:
         """Captured stones, if the game has captures, and the count of material."""
-        state = self.states[ply]
+        state = self.so_far.states[ply]
         counts: dict[str, Any] = {"material": round(float(self.game.material(state)), 1)}
         if self.game.score(state) is not None and (picture := self.game.picture(state)) is not None:
-            captured = [self._num_stones(player, self.states[0]) for player in (0, 1)]
-            for before, after, action in zip(self.states, self.states[1 : ply + 1], self.actions, strict=False):
-                assert after is not None
-                if self.game.action_text(before, action) != "pass":
-                    captured[self.game.player(before)] += 1
+            captured = [self._num_stones(player, self.so_far.start) for player in (0, 1)]
+            made = self.so_far.back_to(ply)
+            for player, text in zip(made.players, made.texts, strict=True):
+                captured[player] += text != "pass"
             on_board = [sum(cell is not None and cell[0] == player for cell in picture.cells) for player in (0, 1)]
             counts["captured"] = [captured[1] - on_board[1], captured[0] - on_board[0]]
-        elif not faces_players(self.game) and all(self._num_stones(player, self.states[0]) for player in (0, 1)):
+        elif not faces_players(self.game) and all(self._num_stones(player, self.so_far.start) for player in (0, 1)):
             discs = [self._num_stones(player, state) for player in (0, 1)]
             if self._are_discs(state) and discs[0] - discs[1] == counts["material"]:
                 counts["discs"] = discs
@@ -442,13 +434,13 @@ class Table:
         if self.clock is not None:
             start = self._control.start()
             first = self._turns[min(self._turns)] if self._turns else (start, start)
-            self.clock.go_back(self._turns.get(len(self.actions), first))
+            self.clock.go_back(self._turns.get(len(self.so_far.actions), first))
         self._start_clock()
 
     def _start_clock(self) -> None:
         self._turn_began = self._now()
         if self.clock is not None and not self.is_over:
-            self._turns[len(self.actions)] = (self.clock.left(0), self.clock.left(1))
+            self._turns[len(self.so_far.actions)] = (self.clock.left(0), self.clock.left(1))
             self.clock.start(self.mover)
 
     def _limit(self, left: TimeLeft) -> float:

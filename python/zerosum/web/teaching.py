@@ -52,8 +52,8 @@ async def doubt(table: Table, player: Player, searches: Searches, *, most_simula
         searches: The pool that searches.
         most_simulations: The limit of a search.
     """
-    game, action = table.game, table.actions[-1]
-    before, after = table.states[-2:]
+    game, action = table.game, table.so_far.actions[-1]
+    before, after = table.so_far.states[-2:]
     simulations = min(player.visits_for(SIMULATIONS), most_simulations)
     found = await searches.search(player, before, simulations=simulations)
     if found.best_action == action:
@@ -66,4 +66,4 @@ async def doubt(table: Table, player: Player, searches: Searches, *, most_simula
     leads = await searches.call(lambda: [lead(player, *one) for one in zip((before, after), lines, strict=True)])
     sign = 1 if game.player(before) == 0 else -1
     points = None if leads[0] is None or leads[1] is None else round(sign * (leads[0] - leads[1]), 1)
-    return {"says": words(loss, points), "loss": round(loss, 3), "points": points, "ply": len(table.actions)}
+    return {"says": words(loss, points), "loss": round(loss, 3), "points": points, "ply": len(table.so_far.actions)}

@@ -229,13 +229,13 @@ class Visit:
         table = self.open_table()
         if not table.is_computers_turn:
             raise GameError("no move is doubted.")
-        self.kept = len(table.actions)
+        self.kept = len(table.so_far.actions)
         return self.go_on()
 
     async def play_undo(self, fields: Fields) -> dict[str, Any]:
         """Take moves back to the person's last turn."""
         self.open_table().undo()
-        self.kept = min(self.kept, len(self.open_table().actions))
+        self.kept = min(self.kept, len(self.open_table().so_far.actions))
         return self.go_on()
 
     async def play_resign(self, fields: Fields) -> dict[str, Any]:
@@ -287,9 +287,9 @@ class Visit:
             return library.analyst("rollouts", table.game)
 
     async def _hint(self, table: Table, player: Player) -> None:
-        ply = len(table.actions)
+        ply = len(table.so_far.actions)
         found = await self.house.searches.search(player, table.state, seconds=1.0, num_lines=3)
-        if self.table is table and len(table.actions) == ply:
+        if self.table is table and len(table.so_far.actions) == ply:
             self.tell("hint", **analysis_json(found))
 
     def go_on(self) -> dict[str, Any]:
@@ -315,8 +315,8 @@ class Visit:
                 self.tell("table", **self._table_view())
 
     async def _computer(self, table: Table) -> None:
-        if self._teaches and table.actions and len(table.actions) > self.kept and table.was_persons_move:
-            ply = len(table.actions)
+        if self._teaches and table.so_far.actions and len(table.so_far.actions) > self.kept and table.was_persons_move:
+            ply = len(table.so_far.actions)
             player, limits = await asyncio.to_thread(self.judge, table), self.house.limits
             found = await teaching.doubt(table, player, self.house.searches, most_simulations=limits.simulations)
             if found is not None:
@@ -324,11 +324,11 @@ class Visit:
                 return
             self.kept = ply
         while table.is_computers_turn and self.table is table:
-            ply = len(table.actions)
+            ply = len(table.so_far.actions)
             action, said = await self.chosen_move(table, self._strength)
             if not table.people:
                 await asyncio.sleep(WATCH_SECONDS)
-            if self.table is not table or len(table.actions) != ply or table.is_over:
+            if self.table is not table or len(table.so_far.actions) != ply or table.is_over:
                 return
             table.play(action)
             self.tell("table", **self._table_view(), said=said)
@@ -339,7 +339,7 @@ class Visit:
         """The computer's move and its analysis, with `seconds` a move, a `rating`, or moves of `people` if given."""
         house, game, state = self.house, table.game, table.state
         player = await asyncio.to_thread(house.library.player, table.computers[table.mover], game)
-        draw_ = uniform(house.seed, table.number, len(table.actions), "web")
+        draw_ = uniform(house.seed, table.number, len(table.so_far.actions), "web")
         if isinstance(player, RandomPlay):
             legal = game.legal_actions(state)
             return legal[int(draw_ * len(legal))], None

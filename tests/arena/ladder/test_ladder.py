@@ -28,7 +28,7 @@ from zerosum.base.errors import DataError, SettingsError
 from zerosum.contest.ratings import PairScore, Prior, outcome_probabilities
 from zerosum.contest.sprt import Tally
 from zerosum.games import adopt, make
-from zerosum.play.engines.opponents import OPPONENTS
+from zerosum.play.engines.known_engines import KNOWN_ENGINES
 from zerosum.play.entries import Entry, enter
 from zerosum.play.runs import spread_checkpoints
 
@@ -251,7 +251,7 @@ def test_packaged_results_are_those_of_the_rules_not_of_the_encoding() -> None:
 
 def test_what_is_packaged_is_of_known_games_and_engines() -> None:
     data = _data()
-    engines = {(opponent.name, game) for opponent in OPPONENTS for game in opponent.games}
+    engines = {(opponent.name, game) for opponent in KNOWN_ENGINES for game in opponent.games}
     assert all((rung["engine"], game) in engines for rung in data["rungs"] for game in rung["games"])
     for table in data.get("results", []):
         assert make(table["game"]).spec.full_name == table["game"]
@@ -324,7 +324,7 @@ def test_results_know_a_player_by_all_that_its_strength_depends_on(
 
     def identity(word: str, *settings: str) -> str:
         entry = Entry.parse(word, settings)
-        return _identity(entry, enter(entry, make("chess")).contestant)
+        return _identity(entry, enter(entry, make("chess")))
 
     assert identity("rollouts@20") == "rollouts@20"
     assert identity("rollouts@20", "sample=8", "resign=winrate=5") == "rollouts@20, sample=8, resign=winrate=5"

@@ -19,6 +19,7 @@ from zerosum.base.errors import RunError, SettingsError
 from zerosum.games import make
 from zerosum.games.random_play import random_lines, state_of
 from zerosum.learner import Learner, LearnerConfig
+from zerosum.learner.config import _multiples
 from zerosum.learner.parallel import ParallelLearner, new_learner
 from zerosum.learner.parallel.parallel_learner import LocalDevices, learning_devices
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
@@ -114,11 +115,11 @@ def test_a_resumed_learner_goes_on_alike() -> None:
 
 def test_a_dead_device_is_a_sentence_and_ends_the_others() -> None:
     with two_devices(CONFIG) as two:
-        pids = [process._process.pid for process in two._handles]
+        pids = [process._child.pid for process in two._handles]
         os.kill(pids[1], signal.SIGKILL)
         with pytest.raises(RunError, match=r"process 2 of 2 \(cpu\) was ended by SIGKILL|process 1 of 2 \(cpu\) ended"):
             two.step(new_batch(0), progress=0)
-        assert all(process._process.poll() is not None for process in two._handles)
+        assert [process._child.status(0) for process in two._handles]  # raises TimeoutError for one that runs on
 
 
 def test_bad_numbers_of_devices_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,3 +153,12 @@ def test_a_deterministic_run_refuses_several_devices(tmp_path: Path) -> None:
     settings = ["training.deterministic=true", "training.steps=4", "learner.num_devices=2", "training.device=cpu"]
     with pytest.raises(SettingsError, match="a deterministic run learns on one device"):
         train("tictactoe", tmp_path / "run", overrides=settings, report=lambda _: None)
+
+
+@pytest.mark.parametrize("num_devices", [2, 3, 7])
+def test_the_next_sizes_that_devices_can_share_are_named(num_devices: int) -> None:
+    for size in range(1, 30):
+        named = [int(word) for word in _multiples(size, num_devices).split(" or ")]
+        assert all(number % num_devices == 0 and number > 0 for number in named)
+        assert max(named) - size <= num_devices and (len(named) == 2) == (size >= num_devices)
+        assert len(named) == 1 or 0 <= size - named[0] < num_devices < num_devices + named[0] == named[1]

@@ -6,7 +6,7 @@ import pytest
 
 from engines_for_tests import DEPTH, fake, first_move, heard
 from zerosum.base.errors import SettingsError
-from zerosum.contest.mover import EngineLimits
+from zerosum.contest.mover import MoveLimits
 from zerosum.games import make
 from zerosum.play.engines.engine import ExternalEngine
 
@@ -17,15 +17,15 @@ def test_uci_conversation(tmp_path: Path) -> None:
     with ExternalEngine(command, chess) as engine:
         assert engine.reported_name == "Fake 1"
         engine.new_game()
-        move = engine.think("", [], EngineLimits(remaining_s=(60.0, 59.9994), increment_s=(0.5, 0.0), moves_to_go=40))
+        move = engine.think("", [], MoveLimits(remaining_s=(60.0, 59.9994), increment_s=(0.5, 0.0), moves_to_go=40))
         assert (chess.action_text(chess.initial_state(), move.action or 0), move.ending) == ("e2e4", "")
         fen = "rnbqkbnr/pppp1ppp/8/4p3/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 2"
-        engine.think(fen, [], EngineLimits(move_time_s=100.0, nodes=5, depth=3))
+        engine.think(fen, [], MoveLimits(move_time_s=100.0, nodes=5, depth=3))
         engine.end_game(1.0)
         with pytest.raises(SettingsError, match="UCI cannot express byoyomi"):
-            engine.think("", [], EngineLimits(remaining_s=(0, 0), byoyomi_s=1))
+            engine.think("", [], MoveLimits(remaining_s=(0, 0), byoyomi_s=1))
         with pytest.raises(SettingsError, match="has no limit"):
-            engine.think("", [], EngineLimits())
+            engine.think("", [], MoveLimits())
         engine.new_game()
     assert heard(log) == [
         "uci",
@@ -53,9 +53,9 @@ def test_usi_conversation(tmp_path: Path) -> None:
         engine.new_game()
         actions, state = list[int](), shogi.initial_state()
         for limits in (
-            EngineLimits(remaining_s=(300, 300), byoyomi_s=10),
-            EngineLimits(remaining_s=(290, 300), increment_s=(5, 5)),
-            EngineLimits(move_time_s=500, nodes=9),
+            MoveLimits(remaining_s=(300, 300), byoyomi_s=10),
+            MoveLimits(remaining_s=(290, 300), increment_s=(5, 5)),
+            MoveLimits(move_time_s=500, nodes=9),
         ):
             action = engine.think("", actions, limits).action
             assert action is not None
@@ -64,11 +64,11 @@ def test_usi_conversation(tmp_path: Path) -> None:
         engine.end_game(-1.0)
         engine.new_game()
         sfen = "lnsgkgsnl/1r5b1/pppppp1pp/6p2/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL b - 1"
-        assert engine.think(sfen, [], EngineLimits(nodes=1)).action is not None
+        assert engine.think(sfen, [], MoveLimits(nodes=1)).action is not None
         for limits in (
-            EngineLimits(remaining_s=(1, 1), byoyomi_s=1, increment_s=(1, 1)),
-            EngineLimits(remaining_s=(1, 1), moves_to_go=3),
-            EngineLimits(remaining_s=(1, 1), move_time_s=3),
+            MoveLimits(remaining_s=(1, 1), byoyomi_s=1, increment_s=(1, 1)),
+            MoveLimits(remaining_s=(1, 1), moves_to_go=3),
+            MoveLimits(remaining_s=(1, 1), move_time_s=3),
         ):
             with pytest.raises(SettingsError, match="USI"):
                 engine.think("", [], limits)
@@ -97,18 +97,18 @@ def test_gtp_conversation(tmp_path: Path) -> None:
     with ExternalEngine(fake("gtp", {"genmove 2": ["=# d4", ""]}, log=log), go) as engine:
         assert engine.reported_name == "Fake 1"
         engine.new_game()
-        black = engine.think("", [], EngineLimits(remaining_s=(60.7, 60.2))).action
+        black = engine.think("", [], MoveLimits(remaining_s=(60.7, 60.2))).action
         assert black is not None
         white = go.parse_action(go.play(go.initial_state(), black), "pass")
         assert white is not None
-        engine.think("", [black, white], EngineLimits(remaining_s=(0.4, 50), byoyomi_s=10))
+        engine.think("", [black, white], MoveLimits(remaining_s=(0.4, 50), byoyomi_s=10))
         # Another game than the one the engine knows is told from its start; the game's own stones come first.
-        engine.think("9/9/9/9/9/9/9/9/OX7 X", [], EngineLimits(move_time_s=100))
-        engine.think("9/9/9/9/9/9/9/9/OX7 X", [], EngineLimits(remaining_s=(300, 300), moves_to_go=25))
+        engine.think("9/9/9/9/9/9/9/9/OX7 X", [], MoveLimits(move_time_s=100))
+        engine.think("9/9/9/9/9/9/9/9/OX7 X", [], MoveLimits(remaining_s=(300, 300), moves_to_go=25))
         with pytest.raises(SettingsError, match="cannot limit nodes or depth"):
             engine.think("", [], DEPTH)
         with pytest.raises(SettingsError, match="whole seconds"):
-            engine.think("", [], EngineLimits(move_time_s=0.5))
+            engine.think("", [], MoveLimits(move_time_s=0.5))
     assert heard(log) == [
         *("name", "version", "list_commands", "boardsize 9", "komi 5.5", "clear_board"),
         *("time_settings 60 0 0", "time_left b 60 0", "time_left w 60 0", "genmove b"),
@@ -124,7 +124,7 @@ def test_gtp_conversation(tmp_path: Path) -> None:
 def test_gtp_increments_by_kata_time_settings(tmp_path: Path) -> None:
     log = tmp_path / "log"
     script = {"list_commands": ["=# time_settings", "kata-time_settings", ""]}
-    first_move(fake("gtp", script, log=log), limits=EngineLimits(remaining_s=(60, 50), increment_s=(0.5, 0.5)))
+    first_move(fake("gtp", script, log=log), limits=MoveLimits(remaining_s=(60, 50), increment_s=(0.5, 0.5)))
     assert "kata-time_settings fischer 60 0.5" in heard(log)
 
 

@@ -8,12 +8,12 @@ import pytest
 
 from engines_for_tests import DEPTH, GAMES, MOVE_TIME, fake, heard
 from zerosum.base.errors import SettingsError
-from zerosum.contest.mover import EngineFailure, EngineLimits
+from zerosum.contest.mover import EngineFailure, MoveLimits
 from zerosum.games import Rules, make
 from zerosum.play.engines.engine import EngineTimeouts, ExternalEngine
 
 
-def ponder(engine: ExternalEngine, actions: list[int], limits: EngineLimits) -> None:
+def ponder(engine: ExternalEngine, actions: list[int], limits: MoveLimits) -> None:
     """Tell the engine to ponder, and stop at once."""
     is_over = threading.Event()
     is_over.set()
@@ -47,7 +47,7 @@ def test_an_engine_ponders_on_the_reply_that_it_expects(
         actions.append(action)
         state = game.play(state, action)
     other = next(action for action in game.legal_actions(game.initial_state()) if action != actions[0])
-    limits = EngineLimits(remaining_s=(60, 50))
+    limits = MoveLimits(remaining_s=(60, 50))
     with ExternalEngine(fake(protocol, script, log=log), game) as engine:
         engine.new_game()
         assert engine.think("", [], limits).action == actions[0]
@@ -155,4 +155,4 @@ def test_gtp_has_no_words_for_pondering() -> None:
         ExternalEngine(fake("gtp"), make("go9")) as engine,
         pytest.raises(SettingsError, match="fake is set to ponder, which GTP cannot ask for"),
     ):
-        ponder(engine, [], EngineLimits())
+        ponder(engine, [], MoveLimits())

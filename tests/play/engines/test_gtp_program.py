@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from gtp_client import Client
-from zerosum.contest.mover import EngineLimits
+from zerosum.contest.mover import MoveLimits
 from zerosum.games import make
 from zerosum.play.engines.engine import EngineCommand, ExternalEngine
-from zerosum.play.engines.opponents import find_opponent, opponents_of
+from zerosum.play.engines.known_engines import find_engine, known_engines
 
-GNUGO = next(opponent for opponent in opponents_of(make("go9")) if opponent.name == "gnugo")
+GNUGO = next(engine for engine in known_engines(make("go9")) if engine.name == "gnugo")
 needs_gnugo = pytest.mark.skipif(not GNUGO.is_installed, reason=GNUGO.how_to_install)
 
 
@@ -102,7 +102,7 @@ def test_our_own_client_plays_a_game() -> None:
         moves: list[int] = []
         state = game.initial_state()
         while game.legal_actions(state) and len(moves) < 12:
-            move = engine.think("", moves, EngineLimits())
+            move = engine.think("", moves, MoveLimits())
             assert move.action is not None
             moves.append(move.action)
             state = game.play(state, move.action)
@@ -177,7 +177,7 @@ class ExternalOracle:
 def test_a_game_against_gnu_go() -> None:
     game = make("go(size=9)")
     ours = EngineCommand.parse(f"{sys.executable} -m zerosum gtp rollouts@10", protocol="gtp")
-    theirs = find_opponent("gnugo", game)
+    theirs = find_engine("gnugo", game)
     theirs = EngineCommand((*theirs.argv, "--level", "0"), "gtp")
     moves: list[int] = []
     with ExternalEngine(ours, game) as one, ExternalEngine(theirs, game) as other:
@@ -185,7 +185,7 @@ def test_a_game_against_gnu_go() -> None:
             engine.new_game()
         state = game.initial_state()
         while game.legal_actions(state) and len(moves) < 60:
-            move = (one, other)[len(moves) % 2].think("", moves, EngineLimits())
+            move = (one, other)[len(moves) % 2].think("", moves, MoveLimits())
             if move.action is None:
                 assert move.ending == "resignation"
                 break

@@ -89,10 +89,7 @@ def placement_of(
 
 def player_of(entry: Entry, game: Rules, settings: LadderSettings, *, say: Write) -> Contestant:
     """The player of an entry, for the matches of a placement."""
-    entered = enter(entry, game, batch_size=MOST_AT_ONCE, num_engines=num_cores(), seed=settings.seed)
-    for sentence in entered.sentences:
-        say(sentence)
-    return entered.contestant
+    return enter(entry, game, batch_size=MOST_AT_ONCE, num_engines=num_cores(), seed=settings.seed, say=say)
 
 
 def placement_among(

@@ -19,7 +19,7 @@ from zerosum.contest.ratings import PairScore, Prior
 from zerosum.games import Rules, measure_game
 from zerosum.games.rules import rules_name, with_usual_encoding
 from zerosum.play.contestant import ALPHA_BETA, RANDOM, ROLLOUTS, Contestant, ProgramContestant
-from zerosum.play.engines.opponents import Opponent, opponents_of
+from zerosum.play.engines.known_engines import KnownEngine, known_engines
 from zerosum.play.own_contestants import parse_player
 
 DEPTHS = (1, 2, 3, 4, 5, 6, 8)
@@ -38,13 +38,13 @@ OWN_DEVIATION = 400.0
 
 @dataclass(frozen=True)
 class Rung:
-    """An opponent whose strength does not change."""
+    """A player of a ladder, whose strength does not change, with what is known of it before its contestant plays."""
 
     name: str
     """For a player of ours, the words of `parse_player`."""
     prior: Prior = Prior()
     engine: str = ""
-    """One of `zerosum.play.engines.opponents.OPPONENTS`; "" is a player of ours, without the fields that follow."""
+    """One of `zerosum.play.engines.known_engines`, by name; "" is a player of ours, without the fields that follow."""
     arguments: str = ""
     """Arguments of its command line."""
     options: tuple[tuple[str, str], ...] = ()
@@ -56,14 +56,14 @@ class Rung:
         """How to install what it needs, as a sentence; "" if it can play."""
         if not self.engine:
             return ""
-        opponent = _opponent(self.engine, game)
-        return "" if opponent.is_installed else opponent.how_to_install
+        known = _known(self.engine, game)
+        return "" if known.is_installed else known.how_to_install
 
     def contestant(self, game: Rules, *, seed: int) -> Contestant:
         """The player. Equal seeds give equal random moves."""
         if not self.engine:
             return parse_player(self.name, game, seed=seed)
-        command = _opponent(self.engine, game).command
+        command = _known(self.engine, game).command
         command = replace(
             command,
             argv=(*command.argv, *shlex.split(self.arguments)),
@@ -73,8 +73,8 @@ class Rung:
         return ProgramContestant(self.name, command, terms=Terms(nodes=self.nodes, depth=self.depth))
 
 
-def _opponent(name: str, game: Rules) -> Opponent:
-    return next(opponent for opponent in opponents_of(game) if opponent.name == name)
+def _known(name: str, game: Rules) -> KnownEngine:
+    return next(engine for engine in known_engines(game) if engine.name == name)
 
 
 def rungs_of(game: Rules) -> list[Rung]:

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import queue
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
 
+from zerosum.base.child import Child
 from zerosum.base.errors import ZerosumError
 from zerosum.bench.figure import Figure
 from zerosum.bench.gpu.sections import SECTIONS, Trial
 
 MODULE = "zerosum.bench.gpu.section_process"
+GRACE_S = 10.0
+"""Seconds that a process has to end by itself once its output has ended."""
 
 
 class SectionError(Exception):
@@ -34,57 +34,37 @@ def figures_of(section: str, trial: Trial, *, seconds: float) -> Iterator[Figure
     Raises:
         SectionError: it failed or took longer than `seconds` seconds; its process has been ended.
     """
-    command = [sys.executable, "-P", "-m", MODULE]
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     until = time.monotonic() + seconds
-    with tempfile.TemporaryFile() as words:
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=words, env=environ, text=True
-        )
-        assert process.stdin is not None and process.stdout is not None
-        lines = queue.SimpleQueue[str]()
+    child, lines = Child.of_module(MODULE), queue.SimpleQueue[bytes]()
 
-        def read(output: Iterator[str]) -> None:
+    def read() -> None:
+        with child.output as output:
             for line in output:
                 lines.put(line)
-            lines.put("")
+        lines.put(b"")
 
-        reader = threading.Thread(target=read, args=(process.stdout,), name="figures", daemon=True)
-        reader.start()
-        try:
-            process.stdin.write(json.dumps({"section": section, "trial": dataclasses.asdict(trial)}))
-            process.stdin.close()
-            while line := lines.get(timeout=max(until - time.monotonic(), 0.001)):
-                said = json.loads(line)
-                if "error" in said:
-                    raise SectionError(said["error"])
-                yield Figure(**said)
-        except queue.Empty:
-            raise SectionError(f"it was ended after {seconds:.0f} seconds, its limit") from None
-        except BrokenPipeError:
-            pass  # its exit status says more
-        finally:
-            if process.poll() is None and not _ends(process):
-                process.kill()
-            process.wait()
-            reader.join()
-            process.stdout.close()
-        if process.returncode:
-            words.seek(0)
-            last = words.read().decode(errors="replace").strip().rpartition("\n")[2] or "none"
-            raise SectionError(f"its process ended with exit status {process.returncode}; its last words: {last}")
-
-
-def _ends(process: subprocess.Popen[str]) -> bool:
-    """Whether a process ends by itself once its output has ended."""
-    assert process.stdout is not None
-    if not process.stdout.closed and sys.exc_info()[0] is not None:
-        return False
+    reader = threading.Thread(target=read, name="figures", daemon=True)
+    reader.start()
+    grace_s = 0.0
     try:
-        process.wait(timeout=10)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
+        child.input.write(json.dumps({"section": section, "trial": dataclasses.asdict(trial)}).encode())
+        child.input.close()
+        while line := lines.get(timeout=max(until - time.monotonic(), 0.001)):
+            said = json.loads(line)
+            if "error" in said:
+                raise SectionError(said["error"])
+            yield Figure(**said)
+        grace_s = GRACE_S
+    except queue.Empty:
+        raise SectionError(f"it was ended after {seconds:.0f} seconds, its limit") from None
+    except BrokenPipeError:
+        grace_s = GRACE_S  # its exit status says more
+    finally:
+        child.end(grace_s)
+        reader.join()
+    if child.status():
+        last = child.last_words[-1] if child.last_words else "none"
+        raise SectionError(f"its process {child.how_it_ended()}; its last words: {last}")
 
 
 def main() -> None:

@@ -9,14 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 import queue
-import signal
-import subprocess
-import sys
 import tempfile
 import threading
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum.base.child import Child
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.base.settings import to_mapping
 from zerosum.learner import Learner, LearnerConfig, StepReport, batch_targets
@@ -35,8 +31,6 @@ from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.evaluators.device import torch_devices
 from zerosum.replay import Batch
 
-LAST_WORDS = 20
-"""Lines of a process's standard error that are quoted when it dies."""
 GRACE_S = 10.0
 """Seconds until a process whose input has ended is killed."""
 Weights = dict[str, NDArray[np.float32]]
@@ -259,55 +253,30 @@ class _Process:
     def __init__(self, name: str, put: Put) -> None:
         """`put` gets each answer, and None when the process ends."""
         self._name, self._put = name, put
-        self._last_words: deque[str] = deque(maxlen=LAST_WORDS)
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        pipe, command = subprocess.PIPE, [sys.executable, "-P", "-m", device_process.__name__]
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
-        self._threads = [
-            threading.Thread(target=self._listen, name="learner's answers", daemon=True),
-            threading.Thread(target=self._read_words, name="learner's words", daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._child = Child.of_module(device_process.__name__)
+        self._listener = threading.Thread(target=self._listen, name="learner's answers", daemon=True)
+        self._listener.start()
 
     def send(self, request: str, values: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Send a request. If the process has ended, its listener says so."""
-        assert self._process.stdin is not None
         with contextlib.suppress(OSError):
-            write_message(self._process.stdin.fileno(), {"request": request, **values}, arrays)
+            write_message(self._child.input.fileno(), {"request": request, **values}, arrays)
 
     def death(self) -> RunError:
         """The error of its unexpected end."""
-        status = self._process.wait()
-        self._threads[1].join()
-        how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
-        words = "".join(f"\n  {line}" for line in self._last_words)
         return RunError(
-            f"the learner's process {self._name} {how}. Go on from the last checkpoint by the same command, or learn on"
-            " one device (--set learner.num_devices=1)." + (f" Its last words:{words}" if words else "")
+            f"the learner's process {self._name} {self._child.how_it_ended()}. Go on from the last checkpoint by the"
+            f" same command, or learn on one device (--set learner.num_devices=1).{self._child.quoted_words}"
         )
 
     def end(self) -> None:
         """End its input, and kill it if it does not end."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        try:
-            self._process.wait(GRACE_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        for thread in self._threads:
-            thread.join()
+        self._child.input.close()
+        self._child.end(GRACE_S)
+        self._listener.join()
 
     def _listen(self) -> None:
-        assert self._process.stdout is not None
-        with self._process.stdout as answers:
+        with self._child.output as answers:
             while (answer := read_message(answers)) is not None:
                 self._put(answer)
         self._put(None)
-
-    def _read_words(self) -> None:
-        assert self._process.stderr is not None
-        with self._process.stderr:
-            for line in self._process.stderr:
-                self._last_words.append(line.decode(errors="replace").rstrip())

@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zerosum.base.errors import RunError, SettingsError, counted
+from zerosum.base.errors import SettingsError, counted
 
 if TYPE_CHECKING:
     import torch
@@ -53,35 +53,6 @@ def torch_devices(name: str) -> tuple[torch.device, ...]:
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise SettingsError(f"device is {name!r}, which torch cannot use here ({reason}): use 'auto'.") from error
-
-
-def device_failure(error: Exception, device: str, *, work: str = "an evaluation") -> RunError | None:
-    """The error to show for a device that stopped working during `work`; None for any other error of torch."""
-    reason = str(error).splitlines()[0].rstrip(".") if str(error) else ""
-    if not any(sign in reason for sign in _SIGNS_OF_FAILURE):
-        return None
-    return RunError(
-        f"{device} failed during {work} ({reason}): the GPU or its driver has stopped. Everything recorded is"
-        " kept; resume when the device works again, or set device to 'cpu'."
-    )
-
-
-def memory_failure(error: Exception, device: str, *, work: str) -> RunError:
-    """The error to show for a device without memory for `work` in any smaller part."""
-    reason = str(error).splitlines()[0].rstrip(".") if str(error) else "out of memory"
-    return RunError(
-        f"{device} has no memory left for {work} ({reason}). Everything recorded is kept; end other programs on the"
-        " device, or set learner.batch_size or the network smaller, and resume."
-    )
-
-
-_SIGNS_OF_FAILURE = (
-    "CUDA error:",
-    "CUDA driver error:",
-    "CUDNN_STATUS_EXECUTION_FAILED",
-    "CUDNN_STATUS_INTERNAL_ERROR",
-    "CUBLAS_STATUS_EXECUTION_FAILED",
-)
 
 
 def _require_cuda(name: str) -> None:

@@ -68,7 +68,8 @@ class NetworkEvaluator(Evaluator, Protocol):
     """An evaluator that runs a network, which can be replaced while other threads are evaluating."""
 
     def batch_sizes(self, most: int) -> list[int]:
-        """The batch sizes that are prepared at their first use, for up to `most` leaves."""
+        """The batch sizes that are prepared at their first use, for up to `most` leaves; one if none is."""
+        return [most]
 
     @property
     def full_batch(self) -> int:

@@ -50,10 +50,6 @@ class TorchMuZeroEvaluator(MuZeroEvaluator):
         return CPU_FULL_BATCH if self._device.type == "cpu" else _FULL_BATCH_GPU
 
     @override
-    def batch_sizes(self, most: int) -> list[int]:
-        return [most]
-
-    @override
     def evaluate(self, leaves: Leaves) -> Evaluations:
         import torch
 

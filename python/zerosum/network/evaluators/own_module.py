@@ -38,10 +38,6 @@ class OwnModuleEvaluator(NetworkEvaluator):
         return CPU_FULL_BATCH if self._device.type == "cpu" else 256
 
     @override
-    def batch_sizes(self, most: int) -> list[int]:
-        return [most]
-
-    @override
     def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
         from zerosum.network.own_network import OwnNetwork
 

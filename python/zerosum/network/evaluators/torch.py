@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from zerosum.base.errors import ZerosumError
 from zerosum.base.settings import require_known
 from zerosum.network import Checkpoint
 from zerosum.network.evaluators.batch_limit import BatchLimit, is_out_of_memory, whole
-from zerosum.network.evaluators.device import device_failure, memory_failure, torch_devices
+from zerosum.network.evaluators.device import torch_devices
 from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, Evaluations, NetworkEvaluator
+from zerosum.network.evaluators.faults import device_faults
 
 if TYPE_CHECKING:
     import torch
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from zerosum.network.evaluators.cuda_lane import Lane
 
 PRECISIONS = ("auto", "f32", "bf16", "f16")
+SET_UP = "setting up the network"
+"""What a device may fail during besides evaluations."""
 _FULL_BATCHES = {"cuda": 1024, "mps": 128}
 """`full_batch` of GPUs: an H100 has 0.9 of its best rate with 20x256 in chess at 1,024; Apple's is a guess."""
 
@@ -58,7 +60,7 @@ class TorchEvaluator(NetworkEvaluator):
         self._lock = threading.Lock()
         self._update_turn = threading.Lock()
         self._cpu_turn = threading.Lock()
-        with self._failures_named():
+        with device_faults(self._device_names, work=SET_UP):
             self._networks = [_DeviceNetwork(checkpoint, each, self._precision) for each in self._devices]
         self._spare: list[_DeviceNetwork] = []
         """The networks before these, which get the weights of the next ones."""
@@ -94,7 +96,7 @@ class TorchEvaluator(NetworkEvaluator):
         Raises:
             RunError: the device failed, or has no memory for another network.
         """
-        with self._update_turn, self._failures_named():
+        with self._update_turn, device_faults(self._device_names, work=SET_UP):
             networks = [self._next_network(checkpoint, place, device) for place, device in enumerate(self._devices)]
             for old, new in zip(self._networks, networks, strict=True):
                 new.make_ready_like(old)
@@ -114,7 +116,7 @@ class TorchEvaluator(NetworkEvaluator):
     @override
     def evaluate(self, leaves: Leaves) -> Evaluations:
         """Raises RunError if the device failed."""
-        with self._least_busy() as network, self._turn(), self._failures_named():
+        with self._least_busy() as network, self._turn(), device_faults(self._device_names, work="an evaluation"):
             offsets = leaves.legal_offsets
             parts = self._limit.in_parts(
                 len(leaves), lambda start, stop: network.run(leaves, start, stop, int(offsets[stop] - offsets[start]))
@@ -132,20 +134,6 @@ class TorchEvaluator(NetworkEvaluator):
         finally:
             with self._lock:
                 network.num_running -= 1
-
-    @contextmanager
-    def _failures_named(self) -> Iterator[None]:
-        """Turns the error of a device that does not work any more, or has no memory left, into one sentence."""
-        try:
-            yield
-        except ZerosumError:
-            raise
-        except (MemoryError, RuntimeError) as error:
-            if is_out_of_memory(error):
-                raise memory_failure(error, self._device_names, work="the network") from error
-            if (failure := device_failure(error, self._device_names)) is None:
-                raise
-            raise failure from error
 
     def _turn(self) -> Any:
         """A context in which calls take turns if torch uses several cores of the CPU for one call."""

@@ -61,10 +61,6 @@ class UpdatableEvaluator(NetworkEvaluator):
         return self._piece_values
 
     @override
-    def batch_sizes(self, most: int) -> list[int]:
-        return [most]
-
-    @override
     def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
         values = piece_values(checkpoint, self._game).values()
         self._piece_values = [max(1, round(CENTIPAWNS_PER_LOGIT * value)) for value in values]

@@ -3,10 +3,10 @@
     command = EngineCommand.parse("stockfish", protocol="uci", options=(("Threads", "1"),))
     with ExternalEngine(command, make("chess")) as engine:
         engine.new_game()
-        print(engine.think("", [], EngineLimits(move_time_s=0.1)))
+        print(engine.think("", [], MoveLimits(move_time_s=0.1)))
 
 A program that crashes, does not answer, floods its output or makes an illegal move causes an `EngineFailure` in time,
-and no process is left behind. `opponents.py` names some engines.
+and no process is left behind. `known_engines.py` names some engines.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Self
 
 from zerosum.base.errors import SettingsError, shown
 from zerosum.base.settings import require_known
-from zerosum.contest.mover import EngineFailure, EngineLimits, EngineMove
+from zerosum.contest.mover import EngineFailure, EngineMove, MoveLimits
 from zerosum.games import Rules, State
 from zerosum.games.written_moves import near_moves
 from zerosum.play.engines.gtp_client import GtpClient
@@ -175,7 +175,7 @@ class ExternalEngine:
                 self._start()
             self._client.new_game()
 
-    def think(self, start: str, actions: Sequence[int], limits: EngineLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
         """Ask the engine for a move in the position after `actions`, from a start as `start_state` takes it.
 
         Raises:
@@ -210,7 +210,7 @@ class ExternalEngine:
         is_turn = self.game.ending(after) is None and self.game.player(after) != self.game.player(state)
         return reply if is_turn else None
 
-    def ponder(self, start: str, actions: Sequence[int], limits: EngineLimits, is_over: threading.Event) -> None:
+    def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None:
         """Let the engine think after its move, in the position after `actions`, until the event is set.
 
         It thinks about the position after the reply that it expects; without one, nothing happens. The next `think`

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from zerosum.base.errors import SettingsError
-from zerosum.contest.mover import EngineAnswer, EngineLimits
+from zerosum.contest.mover import EngineAnswer, MoveLimits
 from zerosum.games import Rules, start_state
 from zerosum.notation.go_words import stones_of
 from zerosum.notation.legality import options_of
@@ -63,7 +63,7 @@ class GtpClient:
     def end_game(self, result: float) -> None:
         """Do nothing: GTP has no command for the end of a game."""
 
-    def search(self, position: EnginePosition, limits: EngineLimits) -> EngineAnswer:
+    def search(self, position: EnginePosition, limits: MoveLimits) -> EngineAnswer:
         """Ask for a move. The clock runs from `genmove` to its answer.
 
         Raises:
@@ -102,7 +102,7 @@ class GtpClient:
             self._ask(f"play {move}")
         self._played = wanted
 
-    def _clocks(self, limits: EngineLimits, player: int) -> list[str]:
+    def _clocks(self, limits: MoveLimits, player: int) -> list[str]:
         """The commands that set the clocks.
 
         Only engines that know `kata-time_settings` are told of increments; others see their clocks grow.

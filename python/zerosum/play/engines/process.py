@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import os
 import queue
-import signal
-import subprocess
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
+from zerosum.base.child import Child
 from zerosum.base.errors import shown
 from zerosum.base.settings import check, setting
 from zerosum.contest.mover import EngineFailure
@@ -83,38 +80,29 @@ class EngineProcess:
         self._sent, self._said = "", ""
         self._outbox = queue.SimpleQueue[bytes | None]()
         self._lines = queue.Queue[EngineLine | None](MAX_WAITING)  # None: no more lines will come
-        self._last_words = deque[str](maxlen=LAST_WORDS)
         self._is_too_long = self._has_ended_output = False
         self.is_over = False
         """Whether the process has been ended and reaped."""
         try:
-            self._process = subprocess.Popen(
-                argv,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=directory or None,
-                start_new_session=True,
-            )
+            self._child = Child(argv, hear=self._hear_error, directory=directory, leads_group=True)
         except OSError as error:
             what = f"{argv[0]} in {directory}" if directory else argv[0]
             raise EngineFailure(
                 f"{name} cannot be started: {what}: {error.strerror}. Check its command.", ending="forfeit"
             ) from error
-        stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
-        assert stdin and stdout and stderr
-        self._threads = [
+        own = [
             threading.Thread(target=target, args=(stream,), name=f"{name} {target.__name__}", daemon=True)
-            for target, stream in ((self._write, stdin), (self._read, stdout), (self._read_errors, stderr))
+            for target, stream in ((self._write, self._child.input), (self._read, self._child.output))
         ]
-        for thread in self._threads:
+        for thread in own:
             thread.start()
+        self._threads = [*own, self._child.reader]
         atexit.register(self.kill)  # in case `close` is not called
 
     @property
     def pid(self) -> int:
         """Id of the process, which leads its group."""
-        return self._process.pid
+        return self._child.pid
 
     def send(self, line: str) -> float:
         """Send a line without waiting for the engine to read it; return the time (`time.monotonic`)."""
@@ -169,8 +157,8 @@ class EngineProcess:
             parts.append(f"The last line sent to it was {shown(self._sent)}, {heard}")
         if status:
             parts.append(status)
-        if self._last_words:
-            parts.append(f"Its standard error ends: {' | '.join(self._last_words)}")
+        if words := [line.strip()[:200] for line in self._child.last_words[-LAST_WORDS:]]:
+            parts.append(f"Its standard error ends: {' | '.join(words)}")
         return EngineFailure(f"{'. '.join(parts)}.", ending=ending)
 
     def close(self, farewell: str, timeout_s: float) -> None:
@@ -192,13 +180,9 @@ class EngineProcess:
         self.is_over = True
         atexit.unregister(self.kill)
         self._outbox.put(None)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if os.name == "posix":
-                os.killpg(self._process.pid, signal.SIGKILL)
-            else:
-                self._process.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=GRACE_S)
+        self._child.kill()
+        with contextlib.suppress(TimeoutError):
+            self._child.status(GRACE_S)
         deadline = time.monotonic() + GRACE_S
         for thread in self._threads:
             while thread.is_alive() and time.monotonic() < deadline:
@@ -215,15 +199,9 @@ class EngineProcess:
     def _status(self) -> str:
         """The program's exit status, if it ended by itself; waits a moment, since the output ends first."""
         try:
-            status = self._process.wait(timeout=GRACE_S if self._has_ended_output else 0.0)
-        except subprocess.TimeoutExpired:
+            return f"It {self._child.how_it_ended(GRACE_S if self._has_ended_output else 0.0)}"
+        except TimeoutError:
             return ""
-        if status >= 0:
-            return f"It ended with exit status {status}"
-        try:
-            return f"It was ended by {signal.Signals(-status).name}"
-        except ValueError:
-            return f"It was ended by signal {-status}"
 
     def _write(self, stream: IO[bytes]) -> None:
         with contextlib.suppress(OSError), stream:  # the program has ended, which its output shows
@@ -243,9 +221,6 @@ class EngineProcess:
         self._has_ended_output = True
         self._lines.put(None)
 
-    def _read_errors(self, stream: IO[bytes]) -> None:
-        with stream:
-            while line := stream.readline(MAX_LINE):
-                if text := line.decode(errors="replace").strip():
-                    self._listen(ERROR, text)
-                    self._last_words.append(text[:200])
+    def _hear_error(self, line: str) -> None:
+        if text := line.strip():
+            self._listen(ERROR, text)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from zerosum.base.errors import SettingsError, nearest, shown
-from zerosum.contest.mover import UNKNOWN_MATE, AnswerLine, EngineAnswer, EngineLimits
+from zerosum.contest.mover import UNKNOWN_MATE, AnswerLine, EngineAnswer, MoveLimits
 from zerosum.games import Rules
 from zerosum.games.rules import rules_name
 from zerosum.play.engines.position import EnginePosition
@@ -173,7 +173,7 @@ class UciClient:
             if _first_word(line.text) == "bestmove":
                 raise self._process.failure("made a move without being asked")
 
-    def search(self, position: EnginePosition, limits: EngineLimits) -> EngineAnswer:
+    def search(self, position: EnginePosition, limits: MoveLimits) -> EngineAnswer:
         """Ask for a move. The clock runs from `go` to `bestmove`.
 
         Raises:
@@ -201,7 +201,7 @@ class UciClient:
             raise self._process.failure(f"did not move within {patience_s:g} s")
         raise self._process.failure(f"did not move within its {max(allowed_s, 0):.3f} s", ending="time")
 
-    def ponder(self, position: EnginePosition, limits: EngineLimits, is_over: threading.Event) -> None:
+    def ponder(self, position: EnginePosition, limits: MoveLimits, is_over: threading.Event) -> None:
         """Let the engine search the expected position until the event is set.
 
         The engine still ponders then; `search`, `end_game` and `new_game` end it.
@@ -258,7 +258,7 @@ class UciClient:
         moves = [text for _, text in position.moves]
         return " ".join(["position", start, *(["moves", *moves] if moves else [])])
 
-    def _go(self, limits: EngineLimits, *, is_pondering: bool = False) -> str:
+    def _go(self, limits: MoveLimits, *, is_pondering: bool = False) -> str:
         words = ["go"]
         if limits.remaining_s is not None:
             if self._is_usi and limits.moves_to_go is not None:

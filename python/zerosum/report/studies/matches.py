@@ -146,4 +146,4 @@ def engine_of(opponent: str, game: Rules, nodes: int, *, name: str) -> Contestan
     """
     if not opponent:
         return ProgramContestant(name, DeepeningProgram("material", nodes=nodes), Terms(nodes=nodes))
-    return enter(Entry.parse(opponent, [f"nodes={nodes}", f"name={name}"]), game).contestant
+    return enter(Entry.parse(opponent, [f"nodes={nodes}", f"name={name}"]), game)

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from zerosum.base.errors import DataError
 from zerosum.base.files import write_durably
-from zerosum.games import Rules
-from zerosum.games.playthrough import Playthrough
 from zerosum.notation.own_files import MOVES_SUFFIX, line_text
 from zerosum.run.solved import wilson_interval
 
@@ -118,8 +116,3 @@ def write_failures(path: Path, results: Sequence[PartResult]) -> None:
         write_durably(path, "".join(lines).encode())
     except OSError as error:
         raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
-
-
-def failure_of(game: Rules, number: int, start: str, actions: Sequence[int], reason: str) -> Failure:
-    """A failed task, from its number, its position, the moves of both sides and the reason."""
-    return Failure(number, start, tuple(Playthrough.of(game, start, actions).texts), reason)

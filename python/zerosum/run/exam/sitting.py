@@ -5,19 +5,20 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from zerosum.arena.seating import seat_of
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import num_cores
-from zerosum.contest.mover import EngineLimits
-from zerosum.games import Rules, State, start_state
+from zerosum.contest.mover import MoveLimits
+from zerosum.games import Rules
+from zerosum.games.playthrough import Playthrough
 from zerosum.play.contestant import Contestant, ProgramContestant
 from zerosum.play.entries import Entry, enter
 from zerosum.play.player import POSITIONS_PER_SIMULATION
 from zerosum.play.words import ALPHA_BETA, RANDOM
-from zerosum.run.exam.result import Failure, PartResult, failure_of
+from zerosum.run.exam.result import Failure, PartResult
 from zerosum.run.exam.task import Part, Step, Task
 
 SIMULATIONS = 800
@@ -76,8 +77,7 @@ class _Board:
     number: int
     """The number of the task, from 0."""
     task: Task
-    state: State
-    actions: list[int] = field(default_factory=list)
+    so_far: Playthrough
     num_moves: int = 0
 
 
@@ -86,14 +86,14 @@ def _answers(game: Rules, contestant: Contestant, tasks: Sequence[Task], *, seed
     num_boards = min(len(tasks), num_cores() if isinstance(contestant, ProgramContestant) else MOST_BOARDS)
     inbox: Inbox = queue.SimpleQueue()
     seat = seat_of(game, contestant, inbox, num_boards=num_boards, seed=seed)
-    limits = EngineLimits(nodes=contestant.terms.nodes, depth=contestant.terms.depth)
+    limits = MoveLimits(nodes=contestant.terms.nodes, depth=contestant.terms.depth)
     ahead, boards = iter(enumerate(tasks)), dict[int, _Board]()
 
     def begin_next(number: int) -> None:
         boards.pop(number, None)
         if (found := next(ahead, None)) is not None:
-            board = boards[number] = _Board(*found, start_state(game, found[1].start))
-            seat.new_game(number, board.number, board.state)
+            board = boards[number] = _Board(*found, Playthrough.of(game, found[1].start))
+            seat.new_game(number, board.number, board.so_far.state)
             seat.begin(_turn(number, board, limits))
 
     try:
@@ -106,7 +106,7 @@ def _answers(game: Rules, contestant: Contestant, tasks: Sequence[Task], *, seed
             if step.reply is None:
                 seat.end_game(_turn(number, board, limits), 1.0 if step.is_right else -1.0)
                 begin_next(number)
-                yield None if step.is_right else _failure(game, board, step)
+                yield None if step.is_right else _failure(board, step)
                 continue
             for action in (decision.action, step.reply):
                 assert action is not None
@@ -121,20 +121,19 @@ def _judged(game: Rules, board: _Board, decision: Decision) -> Step:
     if decision.action is None:
         return Step.wrong(decision.note.rstrip(".") or decision.ending)
     board.num_moves += 1
-    step = board.task.judge.judge(game, board.state, decision.action, num_moves=board.num_moves)
+    step = board.task.judge.judge(game, board.so_far.state, decision.action, num_moves=board.num_moves)
     for action in (decision.action, step.reply):
         if action is not None:
-            board.state = game.play(board.state, action)
-            board.actions.append(action)
+            board.so_far = board.so_far.play(action)
     return step
 
 
-def _failure(game: Rules, board: _Board, step: Step) -> Failure:
-    return failure_of(game, board.number + 1, board.task.start, board.actions, step.reason)
+def _failure(board: _Board, step: Step) -> Failure:
+    return Failure(board.number + 1, board.task.start, board.so_far.texts, step.reason)
 
 
-def _turn(number: int, board: _Board, limits: EngineLimits) -> Turn:
-    return Turn(number, board.number, board.task.start, board.actions, board.state, limits)
+def _turn(number: int, board: _Board, limits: MoveLimits) -> Turn:
+    return Turn(number, board.number, board.task.start, board.so_far.actions, board.so_far.state, limits)
 
 
 def _next_decision(seat: Seat, inbox: Inbox) -> Decision:
@@ -174,11 +173,11 @@ def examinee(word: str, settings: Sequence[str], game: Rules, *, num_simulations
     takes_no_nodes = word in (RANDOM, ALPHA_BETA) or word.startswith("gtp:") or entry.skill is not None
     if not (has_limit or takes_no_nodes or entry.terms.has_clock):
         entry = replace(entry, terms=replace(entry.terms, nodes=num_simulations or SIMULATIONS))
-        found = enter(entry, game).contestant
+        found = enter(entry, game)
         if isinstance(found, ProgramContestant):
-            return enter(_by_positions(entry), game).contestant
+            return enter(_by_positions(entry), game)
         return found
-    return enter(entry, game).contestant
+    return enter(entry, game)
 
 
 def _by_positions(entry: Entry) -> Entry:

@@ -1,6 +1,7 @@
 // The teaching page: nine nodes, one simulation at a time.
 
 import {setAddress} from "./address.js";
+import {button, repeating} from "./controls.js";
 import {choice, download, h, s, toast} from "./dom.js";
 import {ask, whenOpen} from "./wire.js";
 
@@ -56,7 +57,7 @@ const PHASES = ["select", "expand", "evaluate", "back up"];
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 
 export function show(main, fields) {
-  let view = null, phase = 4, timer = null, texts = null, level = Number(localStorage.getItem("level") ?? 2);
+  let view = null, phase = 4, texts = null, level = Number(localStorage.getItem("level") ?? 2);
   const tree = s("svg", {class: "tree", role: "img"});
   const isNarrow = matchMedia("(max-width: 560px)");
   const log = h("ol", {className: "log", "aria-label": "Log of simulations"});
@@ -78,9 +79,7 @@ export function show(main, fields) {
   });
   const shownC = h("output", {}, "1.25");
   const speed = h("input", {type: "range", min: 1, max: 20, step: 1, value: 4, "aria-label": "Phases a second"});
-  const button = (text, title, onclick, className = "") =>
-    h("button", {type: "button", title, "aria-label": /[a-z]{3}/i.test(text) ? null : title, onclick, className}, text);
-  const running = button("Run", "Run until stopped", toggle);
+  const [running, stop] = repeating("Run until stopped", speed, nextPhase);
   main.append(
     h("h1", {}, "How the search thinks"),
     h("p", {className: "lead"},
@@ -125,27 +124,6 @@ export function show(main, fields) {
       phase = 1;
     } else phase += 1;
     render();
-  }
-
-  function toggle() {
-    if (timer) return stop();
-    running.textContent = "Stop";
-    const tick = async () => {
-      try {
-        await nextPhase();
-        timer = setTimeout(tick, 1000 / Number(speed.value));
-      } catch (error) {
-        stop();
-        toast(error.message);
-      }
-    };
-    timer = setTimeout(tick, 0);
-  }
-
-  function stop() {
-    clearTimeout(timer);
-    timer = null;
-    running.textContent = "Run";
   }
 
   function nodes() {

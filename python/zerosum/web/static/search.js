@@ -2,6 +2,7 @@
 
 import {setAddress} from "./address.js";
 import {Board} from "./board.js";
+import {button, repeating} from "./controls.js";
 import {choice, drawing, h, percent, toast} from "./dom.js";
 import {SEARCHES} from "./players.js";
 import {Changes, TreeView} from "./tree.js";
@@ -16,7 +17,7 @@ const ENDS = {
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 
 export function show(main, fields) {
-  let view = null, link = {game: "connect4", moves: "", vs: "", start: ""}, opponents = [], games = [], timer = null;
+  let view = null, link = {game: "connect4", moves: "", vs: "", start: ""}, opponents = [], games = [];
   const board = new Board((action) => go(action), "Position that is searched");
   const tree = new TreeView();
   const changes = new Changes();
@@ -63,9 +64,10 @@ export function show(main, fields) {
   const shownTarget = h("output", {}, "100");
   const speed = h("input", {type: "range", min: 1, max: 30, value: 3, "aria-label": "Simulations or phases a second"});
   const phases = h("input", {type: "checkbox"});
-  const button = (text, title, onclick, className = "") =>
-    h("button", {type: "button", title, "aria-label": /[a-z]{3}/i.test(text) ? null : title, onclick, className}, text);
-  const running = button("Run", "Run up to this number of simulations", toggle);
+  const [running, stop] = repeating("Run up to this number of simulations", speed, async () => {
+    render(await (phases.checked ? ask("growth.phase") : ask("growth.step", {number: 1})));
+    return view.simulations >= TARGETS[target.value] && !isUnderWay();
+  });
   main.append(
     h("h1", {}, "Watch a search"),
     h("p", {className: "lead"},
@@ -150,27 +152,6 @@ export function show(main, fields) {
   function go(action) {
     const text = answerMoves.find(([one]) => one === action)?.[1];
     if (text) open({moves: `${link.moves} ${text}`.trim()});
-  }
-
-  function toggle() {
-    if (timer) return stop();
-    running.textContent = "Stop";
-    const tick = async () => {
-      try {
-        render(await (phases.checked ? ask("growth.phase") : ask("growth.step", {number: 1})));
-        if (view.simulations >= TARGETS[target.value] && !isUnderWay()) stop();
-        if (timer) timer = setTimeout(tick, 1000 / Number(speed.value));
-      } catch (error) {
-        stop();
-        toast(error.message);
-      }
-    };
-    timer = setTimeout(tick, 0);
-  }
-  function stop() {
-    clearTimeout(timer);
-    timer = null;
-    running.textContent = "Run";
   }
 
   function render(answer) {

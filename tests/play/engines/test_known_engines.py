@@ -6,19 +6,19 @@ import random
 import pytest
 
 from zerosum.base.errors import SettingsError
-from zerosum.contest.mover import EngineLimits
+from zerosum.contest.mover import MoveLimits
 from zerosum.games import Rules, make, start_state
-from zerosum.play.engines import opponents
+from zerosum.play.engines import known_engines as known_engines_file
 from zerosum.play.engines.engine import EngineCommand, ExternalEngine
-from zerosum.play.engines.opponents import OPPONENTS, Opponent, find_opponent, opponents_of
+from zerosum.play.engines.known_engines import KNOWN_ENGINES, KnownEngine, find_engine, known_engines
 
 GAME_OF = {"go": "go(size=9)"}
-PAIRS = [(opponent, GAME_OF.get(name, name)) for opponent in OPPONENTS for name in opponent.games]
+PAIRS = [(engine, GAME_OF.get(name, name)) for engine in KNOWN_ENGINES for name in engine.games]
 WEAK = {"gtp": ("--level", "0")}
 """Arguments that make an engine quick where limits cannot."""
 
 
-def play_random(engine: ExternalEngine, *, engine_is: int, limits: EngineLimits, start: str, seed: int) -> str:
+def play_random(engine: ExternalEngine, *, engine_is: int, limits: MoveLimits, start: str, seed: int) -> str:
     """The ending of a whole game of the engine against random moves."""
     game, generator, actions = engine.game, random.Random(seed), list[int]()
     state = start_state(game, start)
@@ -44,14 +44,14 @@ def start_of(game: Rules) -> str:
     return (game.position_text(game.start(game.num_starts // 3)) or "") if game.num_starts > 1 else ""
 
 
-@pytest.mark.parametrize(("opponent", "name"), PAIRS, ids=[f"{o.name}-{name}" for o, name in PAIRS])
-def test_whole_games(opponent: Opponent, name: str) -> None:
-    if not opponent.is_installed:
-        pytest.skip(opponent.how_to_install)
+@pytest.mark.parametrize(("known", "name"), PAIRS, ids=[f"{o.name}-{name}" for o, name in PAIRS])
+def test_whole_games(known: KnownEngine, name: str) -> None:
+    if not known.is_installed:
+        pytest.skip(known.how_to_install)
     game = make(name)
-    command = find_opponent(opponent.name, game)
+    command = find_engine(known.name, game)
     command = dataclasses.replace(command, argv=(*command.argv, *WEAK.get(command.protocol, ())))
-    limits = EngineLimits() if command.protocol == "gtp" else EngineLimits(depth=2)
+    limits = MoveLimits() if command.protocol == "gtp" else MoveLimits(depth=2)
     with ExternalEngine(command, game) as engine:
         assert engine.reported_name
         for engine_is in (0, 1):
@@ -61,15 +61,15 @@ def test_whole_games(opponent: Opponent, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "game", "limits"),
     [
-        ("stockfish", "chess", EngineLimits(remaining_s=(30, 30), increment_s=(0.01, 0.01))),
-        ("fairy-stockfish", "shogi", EngineLimits(remaining_s=(0, 0), byoyomi_s=0.05)),
-        ("fairy-stockfish", "minishogi", EngineLimits(move_time_s=0.05)),
-        ("gnugo", "go(size=9)", EngineLimits(remaining_s=(60, 60), byoyomi_s=1)),
+        ("stockfish", "chess", MoveLimits(remaining_s=(30, 30), increment_s=(0.01, 0.01))),
+        ("fairy-stockfish", "shogi", MoveLimits(remaining_s=(0, 0), byoyomi_s=0.05)),
+        ("fairy-stockfish", "minishogi", MoveLimits(move_time_s=0.05)),
+        ("gnugo", "go(size=9)", MoveLimits(remaining_s=(60, 60), byoyomi_s=1)),
     ],
 )
-def test_limits_by_time(name: str, game: str, limits: EngineLimits) -> None:
+def test_limits_by_time(name: str, game: str, limits: MoveLimits) -> None:
     rules = make(game)
-    known = {opponent.name: opponent for opponent in opponents_of(rules)}
+    known = {engine.name: engine for engine in known_engines(rules)}
     if not known[name].is_installed:
         pytest.skip(known[name].how_to_install)
     with ExternalEngine(known[name].command, rules) as engine:
@@ -77,20 +77,20 @@ def test_limits_by_time(name: str, game: str, limits: EngineLimits) -> None:
         assert engine.think("", [], dataclasses.replace(limits, margin_s=100.0)).action is not None
 
 
-def test_an_unknown_or_missing_opponent_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_or_missing_engine_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SettingsError, match=r"No known engine 'stokfish' plays chess: did you mean 'stockfish'"):
-        find_opponent("stokfish", make("chess"))
+        find_engine("stokfish", make("chess"))
     with pytest.raises(SettingsError, match="No known engine 'gnugo' plays chess"):
-        find_opponent("gnugo", make("chess"))
-    missing = Opponent("its-package", ("chess",), EngineCommand(("no-such-engine",), "uci"))
-    monkeypatch.setattr(opponents, "OPPONENTS", (missing,))
+        find_engine("gnugo", make("chess"))
+    missing = KnownEngine("its-package", ("chess",), EngineCommand(("no-such-engine",), "uci"))
+    monkeypatch.setattr(known_engines_file, "KNOWN_ENGINES", (missing,))
     message = "no-such-engine is not installed. On Debian and Ubuntu, `sudo apt-get install its-package` installs"
     with pytest.raises(SettingsError, match=message):
-        find_opponent("no-such-engine", make("chess"))
+        find_engine("no-such-engine", make("chess"))
 
 
 def test_a_name_means_one_engine_a_game() -> None:
-    for name in {name for opponent in OPPONENTS for name in opponent.games}:
-        names = [opponent.name for opponent in OPPONENTS if name in opponent.games]
+    for name in {name for engine in KNOWN_ENGINES for name in engine.games}:
+        names = [engine.name for engine in KNOWN_ENGINES if name in engine.games]
         assert len(set(names)) == len(names)
         make(name)

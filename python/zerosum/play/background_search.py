@@ -1,9 +1,9 @@
-"""An engine for any protocol: one position, one search in a thread of its own, and its reports.
+"""What stands behind any protocol: one position, one search in a thread of its own, and its reports.
 
-    engine = Engine(player, on_report=print, on_answer=print, on_failure=print)
-    engine.set_position(moves=[3, 3])
-    engine.think(Task(seconds=5.0))
-    engine.wait()
+    search = BackgroundSearch(player, on_report=print, on_answer=print, on_failure=print)
+    search.set_position(moves=[3, 3])
+    search.think(Task(seconds=5.0))
+    search.wait()
 
 `think` returns at once. `on_report` gets the analysis so far at regular intervals, `on_answer` the final analysis once
 for each `think`: when a limit is reached, or after `stop`. An endless `Task` is answered only after `stop`, even if
@@ -28,7 +28,7 @@ from zerosum.play.player import Player
 from zerosum.search import SearchConfig
 
 
-class Engine:
+class BackgroundSearch:
     """One position at a time, searched with a `Player`'s evaluator and settings."""
 
     def __init__(

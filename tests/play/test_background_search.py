@@ -13,8 +13,8 @@ from zerosum.games import make, state_after
 from zerosum.games.rules import Leaves
 from zerosum.network.evaluators import Evaluations, Evaluator, RolloutEvaluator, UniformEvaluator
 from zerosum.play.analysis import Analysis
+from zerosum.play.background_search import BackgroundSearch
 from zerosum.play.driver import Task
-from zerosum.play.engine import Engine
 from zerosum.play.player import Player
 from zerosum.search import SearchConfig
 
@@ -39,7 +39,7 @@ class Client:
         # Every look at this clock is a millisecond.
         ticks = itertools.count()
         player = Player(make(game), evaluator or UniformEvaluator(), config or SearchConfig(), name="a player")
-        self.engine = Engine(
+        self.engine = BackgroundSearch(
             player,
             on_report=self.reports.append,
             on_answer=self.take_answer,

@@ -14,7 +14,7 @@ from zerosum.play.engines.engine import EngineCommand
 
 
 @dataclass(frozen=True)
-class Opponent:
+class KnownEngine:
     """A known engine, with the games that it plays by one protocol."""
 
     package: str
@@ -25,7 +25,7 @@ class Opponent:
 
     @property
     def name(self) -> str:
-        """Name for `find_opponent`; an engine with two protocols has two entries of one name."""
+        """Name for `find_engine`; an engine with two protocols has two entries of one name."""
         return self.command.label
 
     @property
@@ -39,12 +39,12 @@ class Opponent:
         return f"On Debian and Ubuntu, `sudo apt-get install {self.package}` installs {self.name}."
 
 
-def _uci(program: str, *games: str, package: str = "", protocol: str = "uci", **options: str) -> Opponent:
+def _uci(program: str, *games: str, package: str = "", protocol: str = "uci", **options: str) -> KnownEngine:
     command = EngineCommand.parse(program, protocol=protocol, options=tuple(options.items()))
-    return Opponent(package or command.label, games, command)
+    return KnownEngine(package or command.label, games, command)
 
 
-OPPONENTS = (
+KNOWN_ENGINES = (
     _uci("stockfish", "chess", "chess960"),
     _uci("fairy-stockfish", "chess", "chess960", "minichess"),
     _uci("fairy-stockfish", "shogi", "minishogi", protocol="usi"),
@@ -62,18 +62,18 @@ OPPONENTS = (
 """Engines by game, the strongest first."""
 
 
-def opponents_of(game: Rules) -> list[Opponent]:
+def known_engines(game: Rules) -> list[KnownEngine]:
     """The known engines that play a game, installed or not."""
-    return [opponent for opponent in OPPONENTS if rules_name(game) in opponent.games]
+    return [engine for engine in KNOWN_ENGINES if rules_name(game) in engine.games]
 
 
-def find_opponent(name: str, game: Rules) -> EngineCommand:
+def find_engine(name: str, game: Rules) -> EngineCommand:
     """The command of a known engine for a game.
 
     Raises:
         SettingsError: no engine of this name plays the game, or it is not installed.
     """
-    known = {opponent.name: opponent for opponent in opponents_of(game)}
+    known = {engine.name: engine for engine in known_engines(game)}
     if name not in known:
         raise SettingsError(f"No known engine {name!r} plays {game.spec.full_name}{nearest(name, known)}.")
     if not known[name].is_installed:
