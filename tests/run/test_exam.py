@@ -52,7 +52,7 @@ class Solver:
 
 
 def is_likely(game: Rules, state: State, judge: Judge, action: int) -> bool:
-    """Whether a move looks right at a glance: to be sure that one is wrong takes some judges half a second of proofs."""
+    """Whether a move looks right at a glance: to be sure that one is wrong takes some judges long proofs."""
     if isinstance(judge, Declares):
         return declares_next(game, state, action)
     return isinstance(judge, RightMoves) and action in judge.actions
