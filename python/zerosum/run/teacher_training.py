@@ -17,27 +17,29 @@ PRESET = "nnue"
 """The preset of the teacher's run."""
 
 
-def train_teacher(run: RunPlan, report: Callable[[str], None], stop: threading.Event) -> None:
+def train_teacher(run: RunPlan, report: Callable[[str], None], stop: threading.Event) -> bool:
     """Learn the run's teacher, from nothing or from where it stopped, if the run has one that is still to play.
 
-    Setting `stop` ends this soon and cleanly.
+    Setting `stop` ends this soon and cleanly. Returns whether the run can begin: False if the teacher was stopped.
 
     Raises:
         RunError: another process trains the teacher's run, or a file cannot be written.
         ZerosumError: as `teacher_plan`.
     """
     if not needs_teacher(run):
-        return
+        return True
     teacher = teacher_plan(run)
     directory = teacher.directory
     if progress_of(directory, teacher.config) >= 1:
-        return
+        return True
     report(f"  The teacher learns first, in {directory}, for {run.config.selfplay.teacher_share:.0%} of the budget.")
     with hold(directory):
         write_config(directory, teacher.config)
         SelfplayTraining(teacher, report, stop, is_part=True).run()
-    if not stop.is_set():
-        report("  The teacher has learned.")
+    if stop.is_set():
+        return False
+    report("  The teacher has learned.")
+    return True
 
 
 def teacher_plan(run: RunPlan) -> RunPlan:

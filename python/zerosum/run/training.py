@@ -123,8 +123,7 @@ def train(
         repeatable = _repeatable_torch() if config.training.deterministic else contextlib.nullcontext()
         with mirrored(directory, store, report=say) as mirror, repeatable:
             if config.training.source == "selfplay":
-                train_teacher(run_plan, say, stop)
-                if stop.is_set():
+                if not train_teacher(run_plan, say, stop):
                     say(f"Stopped. To resume from here: {train_text(config, directory)}")
                     return stop.signal
                 with connected(cluster) if cluster else contextlib.nullcontext() as connection:
