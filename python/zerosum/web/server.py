@@ -257,6 +257,8 @@ def serve(
     config = uvicorn.Config(
         application(house, hosts=hosts, token=token),
         log_level="error",
+        # Uvicorn's own set-up of logging closes the handlers of the whole process, and absl's handler its stream.
+        log_config=None,
         access_log=False,
         lifespan="on",
         ws="websockets-sansio",
