@@ -61,7 +61,7 @@ def complete(visit: Open, name: str, **how: Any) -> Any:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_has_one_heading_of_the_first_level_and_axe_finds_nothing_serious(visit: Open, name: str) -> None:
-    """By day, and after nightfall: the page follows the system."""
+    """The page follows the system's colours, also while it is open."""
     page = complete(visit, name)
     heading = page.locator("h1")
     assert heading.count() == 1 and heading.inner_text().strip()

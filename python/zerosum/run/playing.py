@@ -180,7 +180,7 @@ class Playing:
 
 
 def _player_words(config: SelfplayConfig, network: PlayingNetwork) -> str:
-    """Who plays the games that begin now, and the verb."""
+    """The player of the games that begin now, with its verb."""
     if config.is_taught(network.progress):
         return f"the teacher's alpha-beta search of {config.alphabeta_nodes:,} nodes a move plays"
     depth = config.depth_at(network.progress)

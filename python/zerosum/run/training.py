@@ -41,6 +41,7 @@ from zerosum.run.run_directory import hold, plan, stopped_by_request, write_conf
 from zerosum.run.run_plan import RunPlan
 from zerosum.run.selfplay_training import SelfplayTraining
 from zerosum.run.storage import mirrored, require_store
+from zerosum.run.teacher import needs_teacher
 from zerosum.run.teacher_training import teacher_plan, train_teacher
 
 Report = Callable[[str], None]
@@ -105,7 +106,7 @@ def train(
     first_plan = planned()
     config = first_plan.config
     _require_cluster(config, cluster)
-    if config.selfplay.teacher_share:
+    if needs_teacher(first_plan):
         teacher_plan(first_plan)
     require_games(directory, config)
     require_store(store)

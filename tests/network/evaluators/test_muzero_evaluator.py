@@ -160,7 +160,7 @@ def test_it_evaluates_positions_too(evaluator_of: MakeEvaluator) -> None:
 
 @pytest.mark.parametrize("name", ["connect4", "tictactoe", "go(size=5)", "chess(history=1)"])
 def test_openvino_walks_as_torch_does(name: str) -> None:
-    """With moves on squares, moves of several planes, a pass, and columns."""
+    """Games of columns, of squares, of squares and a pass, and of several planes of moves."""
     game = make(name)
     checkpoint = checkpoint_of(game)
     hidden, logits = [], []

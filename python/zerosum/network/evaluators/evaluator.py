@@ -74,6 +74,7 @@ class NetworkEvaluator(Evaluator, Protocol):
     @property
     def full_batch(self) -> int:
         """Leaves of a batch with which the search of one position nearly keeps the device busy, a power of 2."""
+        return CPU_FULL_BATCH
 
     @property
     def description(self) -> str:

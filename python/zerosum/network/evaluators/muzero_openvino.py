@@ -16,7 +16,6 @@ from typing_extensions import override
 from zerosum.base.arrays import expand_planes
 from zerosum.network import Checkpoint
 from zerosum.network.evaluators.batch_limit import BatchLimit
-from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH
 from zerosum.network.evaluators.muzero import Inference, Logits, Memory, MuZeroEvaluator, Walk
 from zerosum.network.evaluators.openvino_requests import (
     CompiledSizes,
@@ -63,11 +62,6 @@ class OpenVinoMuZeroEvaluator(MuZeroEvaluator):
     @override
     def description(self) -> str:
         return f"OpenVINO, CPU, {self._precision}, learned rules"
-
-    @property
-    @override
-    def full_batch(self) -> int:
-        return CPU_FULL_BATCH
 
     @override
     def batch_sizes(self, most: int) -> list[int]:

@@ -337,6 +337,8 @@ class _HiddenOperations(_Operations):
         return self.compute("Div", [self.compute("Sub", [x, low]), size])
 
     def one_hot(self, moves: str, first: int, number: int) -> str:
+        from onnx import TensorProto
+
         columns = self.compute("Unsqueeze", [moves, self._constant([1])])
         is_move = self.compute("Equal", [columns, self._constant(np.arange(first, first + number)[None])])
-        return self.compute("Cast", [is_move], to=1)  # TensorProto.FLOAT
+        return self.compute("Cast", [is_move], to=TensorProto.FLOAT)

@@ -16,7 +16,7 @@ from zerosum.base.errors import SettingsError
 from zerosum.games.random_play import random_leaves
 from zerosum.network import Checkpoint, CheckpointInfo
 from zerosum.network.evaluators.batch_limit import BatchLimit, whole
-from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, Evaluations, NetworkEvaluator, evaluations_of
+from zerosum.network.evaluators.evaluator import Evaluations, NetworkEvaluator, evaluations_of
 from zerosum.network.evaluators.openvino_requests import (
     CAPABILITIES,
     CompiledSizes,
@@ -116,11 +116,6 @@ class OpenVinoEvaluator(NetworkEvaluator):
         if self._int8_planes_BCHW is not None and planes_BCHW is not None:
             self._int8_planes_BCHW = planes_BCHW[:NUM_POSITIONS].copy()
         self._compiled = self._compile(checkpoint, self._compiled.asked_for)
-
-    @property
-    @override
-    def full_batch(self) -> int:
-        return CPU_FULL_BATCH
 
     @override
     def batch_sizes(self, most: int) -> list[int]:

@@ -12,7 +12,7 @@ from typing_extensions import override
 from zerosum._core import CENTIPAWNS_PER_LOGIT, Iteration
 from zerosum.games import Rules
 from zerosum.network import Checkpoint
-from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, Evaluations, NetworkEvaluator
+from zerosum.network.evaluators.evaluator import Evaluations, NetworkEvaluator
 from zerosum.network.updatable import core_network, piece_values
 
 if TYPE_CHECKING:
@@ -44,11 +44,6 @@ class UpdatableEvaluator(NetworkEvaluator):
     @override
     def description(self) -> str:
         return "updatable network, CPU, int16"
-
-    @property
-    @override
-    def full_batch(self) -> int:
-        return CPU_FULL_BATCH
 
     @property
     def network(self) -> UpdatableNetwork:
