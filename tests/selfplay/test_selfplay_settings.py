@@ -111,7 +111,7 @@ def test_no_setting_is_forgotten() -> None:
     tested = {"games_per_worker", "temperature", "temperature_plies", "full_search_share", "fast_simulations"}
     tested |= {"opening_share", "opening_plies"}
     tested |= {"alphabeta_depth", "alphabeta_share", "alphabeta_learning_nodes"}  # in files of their own
-    tested |= {"alphabeta_nodes", "teacher_share"}  # in test_alpha_beta_worker.py, test_taught_worker.py
+    tested |= {"alphabeta_nodes"}  # in test_alpha_beta_worker.py
     tested |= {"resign_false_positives", "resign_played_out_share"}  # in test_resignation.py
     obeyed_by_the_run = {"num_workers", "stagger_starts"}
     assert {field.name for field in dataclasses.fields(SelfplayConfig)} == tested | obeyed_by_the_run

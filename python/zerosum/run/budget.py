@@ -66,12 +66,6 @@ class Budget:
         return min(self._num_steps() / (self._config.training.steps or 1), 1.0)
 
     @property
-    def learning_progress(self) -> float:
-        """The used share of the budget without the teacher's, in [0, 1]."""
-        before = self._config.share_before_learning
-        return max(self.progress - before, 0.0) / (1 - before)
-
-    @property
     def seconds_left(self) -> float:
         """The rest of a budget in minutes, the last checkpoint's measurement included; infinite for one in steps."""
         minutes = self._config.training.minutes

@@ -72,14 +72,9 @@ class RunConfig:
     @property
     def plays_alpha_beta(self) -> bool:
         """Whether an alpha-beta search plays some or all games of self-play, with a learned evaluation at first."""
-        return bool(self.selfplay.alphabeta_depth or self.selfplay.teacher_share) or (
+        return bool(self.selfplay.alphabeta_depth) or (
             self.network.kind == "updatable" and self.selfplay.alphabeta_share > 0
         )
-
-    @property
-    def share_before_learning(self) -> float:
-        """The share of the budget in which the teacher learns; of a budget in steps it uses none."""
-        return 0.0 if self.training.minutes is None else self.selfplay.teacher_share
 
     @property
     def alpha_beta_samples(self) -> float:
@@ -241,11 +236,6 @@ def require_fit(config: RunConfig, game: Rules, network: CheckpointInfo | None) 
             f"network.ownership_head is true, but squares of {spec.full_name} have no owners, unlike those of Go:"
             " leave it false."
         )
-    if config.selfplay.teacher_share and config.training.workers == "processes":
-        raise SettingsError(
-            f"selfplay.teacher_share is {config.selfplay.teacher_share:g}, but the teacher's search plays in threads"
-            " of one process: leave out training.workers=processes."
-        )
     if config.network.kind == "muzero" and not measure_game(game).takes_turns:
         raise SettingsError(
             f"network.kind is 'muzero', but in {spec.full_name} a side may move twice in a row, and the search by"
@@ -403,7 +393,6 @@ def require_updatable(config: RunConfig) -> None:
         "training.gate_games": config.training.gate_games > 0,
         "learner.reanalysed_share": config.learner.reanalysed_share > 0,
         "selfplay.alphabeta_depth": config.selfplay.alphabeta_depth > 0,
-        "selfplay.teacher_share": config.selfplay.teacher_share > 0,
         "selfplay.resign_false_positives": config.selfplay.resign_false_positives is not None,
     }
     for name, is_asked in refused.items():
@@ -426,7 +415,6 @@ def require_muzero(config: RunConfig) -> None:
         "learner.mask_illegal": (config.learner.mask_illegal, "the policy must learn which moves are illegal"),
         "learner.num_devices": (config.learner.num_devices > 1, "its learner has one device"),
         "selfplay.alphabeta_depth": (config.selfplay.alphabeta_depth > 0, "an alpha-beta search needs the rules"),
-        "selfplay.teacher_share": (config.selfplay.teacher_share > 0, "an alpha-beta search needs the rules"),
         "training.leaf_symmetries": (config.training.leaf_symmetries, "no symmetry turns a hidden state"),
         "training.source": (config.training.source == "records", "it learns from its own games so far"),
         "training.precision": (config.training.precision in ("f16", "int8"), "it runs in 'bf16' or 'f32'"),

@@ -78,7 +78,7 @@ def estimate(config: RunConfig, game: Rules) -> str:
             f" `{command_text('bench', 'alphabeta', '--game', config.game)}` measures."
         )
     words = _words(measured_here(config, game), config, game)
-    if config.plays_alpha_beta:
+    if config.selfplay.alphabeta_depth:
         words += " All games count as the network's. Those of the alpha-beta search take less time."
     return words
 

@@ -29,7 +29,7 @@ def run_evaluation(
         RunError: it cannot be written.
     """
     directory, game, config = plan.directory, plan.game, plan.config
-    if not config.plays_alpha_beta or config.selfplay.teacher_share:
+    if not config.plays_alpha_beta:
         return None
     if (directory / FILE).exists():
         return read_evaluation(directory, game)

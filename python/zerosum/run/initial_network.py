@@ -91,9 +91,7 @@ def settings_of(info: CheckpointInfo) -> dict[str, dict[str, Any]]:
     return {
         "training": {"planes": planes},
         "network": dataclasses.asdict(info.network),
-        "selfplay": {"alphabeta_share": 0.0}
-        if info.network.kind == "updatable"
-        else {"alphabeta_depth": 0, "teacher_share": 0.0},
+        "selfplay": {"alphabeta_share": 0.0} if info.network.kind == "updatable" else {"alphabeta_depth": 0},
     }
 
 

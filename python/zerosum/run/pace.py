@@ -59,11 +59,7 @@ class Pace:
             return min(training.min_positions, math.ceil(LATEST_START * needed_positions))
         # Learning needs the positions of at least one step.
         least = math.ceil(learner.batch_size / learner.samples_per_position)
-        return (
-            training.min_positions
-            if self._budget.learning_progress < LATEST_START
-            else min(training.min_positions, least)
-        )
+        return training.min_positions if self._budget.progress < LATEST_START else min(training.min_positions, least)
 
     @property
     def is_phase_due(self) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from zerosum.cluster import ClusterSelfplay, Connection
 from zerosum.network import Checkpoint
 from zerosum.network.evaluators import make_evaluator
-from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.replay import Batch
 from zerosum.replay.game_store import GameStore
 from zerosum.replay.records import GameRecord
@@ -16,13 +15,11 @@ from zerosum.run.forecast import measure
 from zerosum.run.run_plan import RunPlan
 from zerosum.run.saved_state import SavedState
 from zerosum.run.workers import measured, new_selfplay, num_selfplay_workers, plays_in_processes
-from zerosum.selfplay import Selfplay, SelfplayConfig, SelfplayTask, SelfplayThreads
+from zerosum.selfplay import Selfplay, SelfplayTask, SelfplayThreads
 from zerosum.selfplay.piece_terms import LearnedWeights
 from zerosum.selfplay.playing_network import PlayingNetwork
 from zerosum.selfplay.resignation import Resignation, new_resignation, num_games_to_learn_from
 from zerosum.selfplay.worker import num_trees
-
-NETWORK_PLAYS = "the network plays"
 
 
 class Playing:
@@ -38,7 +35,6 @@ class Playing:
         evaluations: int,
         first_game_id: int,
         evaluation: LearnedWeights | None,
-        teacher: UpdatableEvaluator | None,
         cluster: Connection | None,
         report: Callable[[str], None],
     ) -> None:
@@ -52,7 +48,6 @@ class Playing:
             evaluations: Evaluations of earlier processes.
             first_game_id: The number of the first new game.
             evaluation: The learned evaluation of an alpha-beta search, if one plays.
-            teacher: The network of the alpha-beta search that plays at first, if one does.
             cluster: Plays the games; this machine without one.
             report: Gets the progress, line by line.
         """
@@ -74,7 +69,7 @@ class Playing:
         self._uncompiled: Checkpoint | None = None  # a newer network than the evaluator's
         self.resignation = self._restored_resignation(store)
         # An alpha-beta search plays one game at a time.
-        one_at_a_time = config.network.kind == "updatable" or config.plays_alpha_beta
+        one_at_a_time = config.network.kind == "updatable" or config.selfplay.depth_at(0.0) > 0
         staggers = config.selfplay.stagger_starts and not one_at_a_time
         task = SelfplayTask(
             game=game,
@@ -88,7 +83,6 @@ class Playing:
             game_ids=itertools.count(first_game_id),
             network=lambda: self.network,
             evaluation=evaluation,
-            teacher=teacher,
             resignation=self.resignation,
         )
         self.workers: Selfplay
@@ -127,9 +121,8 @@ class Playing:
             report(
                 f"  An alpha-beta search of {config.selfplay.alphabeta_nodes:,} nodes a move plays self-play's games."
             )
-        words = _player_words(config.selfplay, self.network)
-        if words != NETWORK_PLAYS:
-            report(f"  At first {words} self-play's games.")
+        if depth := config.selfplay.depth_at(self.network.progress):
+            report(f"  At first {_player_words(depth)} self-play's games.")
         if config.game.origin == "object" and num_workers > 1:
             report(
                 "  The workers share one process, because no other process can load"
@@ -166,9 +159,9 @@ class Playing:
         if isinstance(self.workers, SelfplayThreads):
             self.compile(batch)
         before, self.network = self.network, PlayingNetwork.of(checkpoint.info)
-        words = _player_words(self._config.selfplay, self.network)
-        if words != _player_words(self._config.selfplay, before):
-            self._report(f"      from now on {words} self-play's games")
+        selfplay = self._config.selfplay
+        if (depth := selfplay.depth_at(self.network.progress)) != selfplay.depth_at(before.progress):
+            self._report(f"      from now on {_player_words(depth)} self-play's games")
         self.workers.update(checkpoint)
 
     def compile(self, batch: Batch | None) -> None:
@@ -179,9 +172,5 @@ class Playing:
             self._uncompiled = None
 
 
-def _player_words(config: SelfplayConfig, network: PlayingNetwork) -> str:
-    """The player of the games that begin now, with its verb."""
-    if config.is_taught(network.progress):
-        return f"the teacher's alpha-beta search of {config.alphabeta_nodes:,} nodes a move plays"
-    depth = config.depth_at(network.progress)
-    return f"an alpha-beta search of depth {depth} plays" if depth else NETWORK_PLAYS
+def _player_words(depth: int) -> str:
+    return f"an alpha-beta search of depth {depth} plays" if depth else "the network plays"

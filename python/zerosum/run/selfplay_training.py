@@ -43,7 +43,6 @@ from zerosum.run.playing import Playing
 from zerosum.run.run_plan import RunPlan
 from zerosum.run.saved_state import SavedState
 from zerosum.run.storage import Mirror
-from zerosum.run.teacher import read_teacher
 from zerosum.run.telling import Telling, going_on
 from zerosum.selfplay import SelfplayThreads
 from zerosum.selfplay.alpha_beta import light_weight, weight_of
@@ -66,15 +65,13 @@ class SelfplayTraining:
         *,
         cluster: Connection | None = None,
         mirror: Mirror | None = None,
-        is_part: bool = False,
     ) -> None:
         """Open the run and continue it. Setting `stop` ends the training soon and cleanly.
 
         Self-play is on the `cluster`, and the learner and the raters as `config.cluster` says; without one all is on
         this machine. `mirror` copies the run to object storage; it has only sealed games, so the games are sealed
-        before each checkpoint. The last words of a training that is a part of another are left to that one.
+        before each checkpoint.
         """
-        self._is_part = is_part
         self._plan, self._report = plan, report
         self._directory, self._game, self._config = plan.directory, plan.game, plan.config
         self._stop, self._mirror, self._cluster = stop, mirror, cluster
@@ -114,12 +111,9 @@ class SelfplayTraining:
         self._learner = RunLearner(self._plan, report, checkpoint, state, saved, devices=self._devices_of_cluster)
         opened.callback(self._learner.close)
         self._batch: Batch | None = None  # the learner's newest batch; int8 takes its ranges from it
-        started, elapsed_before = clock_s(config.training), self._measures.elapsed_before
+        started = clock_s(config.training)
         evaluation = run_evaluation(self._plan, report=report, is_stopped=self._stop.is_set)
-        teacher = read_teacher(self._plan)
-        if teacher is not None:
-            elapsed_before = max(elapsed_before, teacher.elapsed_s)
-        elapsed_s = elapsed_before + clock_s(config.training) - started
+        elapsed_s = self._measures.elapsed_before + clock_s(config.training) - started
         if words := going_on(self._store, config, step=self._saved_step, elapsed_s=self._measures.elapsed_before):
             report(words)
         last = self._measures.metrics.last
@@ -132,7 +126,6 @@ class SelfplayTraining:
             evaluations=max(saved.evaluations, last.evaluations if last and not self._is_deterministic else 0),
             first_game_id=first_game_id,
             evaluation=evaluation,
-            teacher=teacher.evaluator if teacher is not None else None,
             cluster=cluster,
             report=report,
         )
@@ -151,7 +144,7 @@ class SelfplayTraining:
         """The window of the newest recorded games."""
         config, rate, missing_weight = self._config, self._config.alpha_beta_samples, saved.missing_weight
         window = new_window(config)
-        least_weight = light_weight(rate) if missing_weight or config.plays_alpha_beta else 1.0
+        least_weight = light_weight(rate) if missing_weight or config.selfplay.alphabeta_depth else 1.0
         recent = list(self._store.recent(**needed(self._store.num_positions, config.replay, least_weight=least_weight)))
         for known in (*recent, *(running.header for running in self._store.running.values())):
             require_game(known, self._game.spec)
@@ -188,8 +181,6 @@ class SelfplayTraining:
                 if not self._stop.is_set():
                     self._rate(is_last=True)
                 self._report_progress()
-            if self._is_part:
-                return
             if self._stop.is_set():
                 self._telling.stopped(self._saved_step)
             else:
@@ -291,7 +282,7 @@ class SelfplayTraining:
                 break
             if not self._is_deterministic and self._budget.is_due_to_report:
                 self._report_progress()
-            report, batch = self._learner.step(self._window, progress=self._budget.learning_progress)
+            report, batch = self._learner.step(self._window, progress=self._budget.progress)
             self._measures.add_step(report)
             if not self._is_deterministic:  # a resumed run has no batch yet
                 self._batch = batch

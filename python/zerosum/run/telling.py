@@ -64,7 +64,7 @@ class Telling:
         if not row.step:
             first = self._pace.num_first_positions
             text = f"      learning begins at {first:,} position{'s' * (first != 1)} ({row.positions:,} so far)"
-            is_early = self._config.training.minutes is not None and self._budget.learning_progress < LATEST_START
+            is_early = self._config.training.minutes is not None and self._budget.progress < LATEST_START
             self._report(text + (f", or with fewer at {LATEST_START:.0%} of the budget" if is_early else ""))
         self._short_searches()
         if self._playing.resignation is not None:

@@ -3,7 +3,6 @@
     runs/connect4/
         config.toml      every setting, asked for or default
         calibration.json how many games a worker plays at a time, as measured
-        teacher/         the run of the network that teaches at first, if one does (`teacher.py`)
         games/           finished games in Parquet shards, games in flight in a journal
         records/         imported games (`game_import.py`), in shards of the same kind
         checkpoints/     networks and the learner's state
@@ -33,7 +32,7 @@ from zerosum.games import Game, Rules
 from zerosum.games.names import GameName
 from zerosum.network.weights import policy_remark
 from zerosum.run.config import RunConfig, asked_settings
-from zerosum.run.config_words import budget_words, network_words, train_text, words_on_preset
+from zerosum.run.config_words import budget_words, network_words, words_on_preset
 from zerosum.run.given_game import GivenGame
 from zerosum.run.initial_network import allow_network
 from zerosum.run.record_training import RecordTraining, require_games
@@ -41,8 +40,6 @@ from zerosum.run.run_directory import hold, plan, stopped_by_request, write_conf
 from zerosum.run.run_plan import RunPlan
 from zerosum.run.selfplay_training import SelfplayTraining
 from zerosum.run.storage import mirrored, require_store
-from zerosum.run.teacher import needs_teacher
-from zerosum.run.teacher_training import teacher_plan, train_teacher
 
 Report = Callable[[str], None]
 
@@ -103,11 +100,8 @@ def train(
         return plan(directory, given.rules, given.name, preset=preset, asked=asked)
 
     # Refuse what can be refused before the directory is made.
-    first_plan = planned()
-    config = first_plan.config
+    config = planned().config
     _require_cluster(config, cluster)
-    if needs_teacher(first_plan):
-        teacher_plan(first_plan)
     require_games(directory, config)
     require_store(store)
     with hold(directory), _stop_on_signals() as stop, stopped_by_request(directory, stop):
@@ -124,9 +118,6 @@ def train(
         repeatable = _repeatable_torch() if config.training.deterministic else contextlib.nullcontext()
         with mirrored(directory, store, report=say) as mirror, repeatable:
             if config.training.source == "selfplay":
-                if not train_teacher(run_plan, say, stop):
-                    say(f"Stopped. To resume from here: {train_text(config, directory)}")
-                    return stop.signal
                 with connected(cluster) if cluster else contextlib.nullcontext() as connection:
                     SelfplayTraining(run_plan, say, stop, cluster=connection, mirror=mirror).run()
             else:
@@ -149,11 +140,6 @@ def _require_cluster(config: RunConfig, cluster: str) -> None:
         raise SettingsError("a deterministic run plays on one thread: leave out --cluster, or start another run.")
     if training.source != "selfplay":
         raise SettingsError(f"training.source is {training.source!r}, which plays no games: leave out --cluster.")
-    if config.selfplay.teacher_share:
-        raise SettingsError(
-            f"selfplay.teacher_share is {config.selfplay.teacher_share:g}, but the teacher's search plays in threads of"
-            " one process: leave out --cluster, or --set selfplay.teacher_share=0."
-        )
     if config.game.origin == "object":
         raise SettingsError(
             f"no other process can load {config.game.given_object}: for a cluster, name a class in a file,"

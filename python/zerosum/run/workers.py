@@ -49,7 +49,7 @@ def plays_in_processes(config: RunConfig, game: Rules) -> bool:
         )
     if kind != "auto":
         return kind == "processes"
-    if config.network.kind == "updatable" or config.selfplay.teacher_share:
+    if config.network.kind == "updatable":
         return False
     return game.is_python and num_selfplay_workers(config) > 1 and not is_object
 

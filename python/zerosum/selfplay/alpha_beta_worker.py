@@ -64,11 +64,6 @@ class AlphaBetaWorker(Worker):
         self._ended: list[GameRecord] = []
         """Games that were over when they were to go on."""
 
-    @property
-    def is_playing(self) -> bool:
-        """Whether a game is in flight."""
-        return self._playing is not None or bool(self._waiting)
-
     def play_batch(self) -> list[GameRecord]:
         """Play one move. Returns the game if it has ended."""
         if self._playing is None:

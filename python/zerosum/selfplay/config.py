@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from zerosum._core import MAX_ALPHA_BETA_DEPTH
-from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
 
 
@@ -73,18 +72,10 @@ class SelfplayConfig:
         low=0.0,
         high=1.0,
     )
-    teacher_share: float = setting(
-        0.0,
-        "share of the budget in which an updatable network learns first, from zero, in the run's folder `teacher`; its"
-        " alpha-beta search plays self-play's games from then until alphabeta_share, and the run's network learns from"
-        " them; 0 for none (docs/how-it-works.md; paper: 0)",
-        low=0.0,
-        high=0.9,
-    )
     alphabeta_nodes: int = setting(
         500,
-        "positions that an alpha-beta search with an updatable network (network.kind, teacher_share) visits for each"
-        " move; in a run of such a network it has the evaluation that is learned before until alphabeta_share",
+        "positions that an alpha-beta search with an updatable network (network.kind) visits for each move; until"
+        " alphabeta_share of the budget it has the evaluation that is learned before",
         low=1,
         high=1 << 40,
     )
@@ -115,24 +106,10 @@ class SelfplayConfig:
 
     def __post_init__(self) -> None:
         check(self, "selfplay")
-        if self.teacher_share and self.alphabeta_depth:
-            raise SettingsError(
-                f"selfplay.teacher_share is {self.teacher_share:g} and selfplay.alphabeta_depth is"
-                f" {self.alphabeta_depth}, but one search plays the first games: set one of them to 0."
-            )
-        if self.teacher_share and self.teacher_share >= self.alphabeta_share:
-            raise SettingsError(
-                f"selfplay.teacher_share is {self.teacher_share:g} and selfplay.alphabeta_share is"
-                f" {self.alphabeta_share:g}, so the teacher would play no games: alphabeta_share must be larger."
-            )
 
     def begins_with_linear(self, progress: float) -> bool:
         """Whether a game that begins now is among the first, of a search with the learned linear evaluation."""
         return progress < self.alphabeta_share or self.alphabeta_share == 1
-
-    def is_taught(self, progress: float) -> bool:
-        """Whether the teacher plays a game that begins now."""
-        return self.teacher_share > 0 and progress < self.alphabeta_share
 
     def depth_at(self, progress: float) -> int:
         """The depth of the alpha-beta search that plays a game which begins now; 0 if the network plays it.

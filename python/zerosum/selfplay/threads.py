@@ -10,10 +10,7 @@ from zerosum.network import Checkpoint
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.replay.records import GameRecord, RunningGame
 from zerosum.selfplay.alpha_beta_worker import AlphaBetaWorker
-from zerosum.selfplay.taught_worker import TaughtWorker
 from zerosum.selfplay.worker import SelfplayCounts, SelfplayTask, SelfplayWorker
-
-AnyWorker = SelfplayWorker | AlphaBetaWorker | TaughtWorker
 
 
 class Selfplay(Protocol):
@@ -46,7 +43,7 @@ class SelfplayThreads:
     def __init__(self, task: SelfplayTask, *, num_workers: int, running: Iterable[RunningGame] = ()) -> None:
         """Games in flight are distributed among the workers when they begin to play."""
         self._task, self._num_workers, self._running = task, num_workers, list(running)
-        self._workers: list[AnyWorker] = []
+        self._workers: list[SelfplayWorker | AlphaBetaWorker] = []
         self._counted = SelfplayCounts()  # of workers that have ended
 
     @property
@@ -79,11 +76,12 @@ class SelfplayThreads:
         if not self._workers:
             games, self._running = self._running, []
             shares = (games[index :: self._num_workers] for index in range(self._num_workers))
-            self._workers = [_new_worker(self._task, running=share) for share in shares]
+            kind = AlphaBetaWorker if isinstance(self._task.evaluator, UpdatableEvaluator) else SelfplayWorker
+            self._workers = [kind(self._task, running=share) for share in shares]
         failures: list[BaseException] = []
         stop = threading.Event()
 
-        def run(worker: AnyWorker) -> None:
+        def run(worker: SelfplayWorker | AlphaBetaWorker) -> None:
             try:
                 worker.play_until(lambda: stop.is_set() or is_enough(), take, is_paused=is_paused)
             except BaseException as failure:  # handed to the caller's thread below
@@ -112,9 +110,3 @@ class SelfplayThreads:
         for worker in self._workers:
             worker.play_out(is_enough, take)
         self._counted, self._workers = self.counts, []
-
-
-def _new_worker(task: SelfplayTask, *, running: Iterable[RunningGame]) -> AnyWorker:
-    if isinstance(task.evaluator, UpdatableEvaluator):
-        return AlphaBetaWorker(task, running=running)
-    return TaughtWorker(task, running=running) if task.teacher is not None else SelfplayWorker(task, running=running)

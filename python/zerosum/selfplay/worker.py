@@ -19,7 +19,6 @@ from zerosum._core import GamesInFlight, uniform
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import drawn_start, measure_game
 from zerosum.network.evaluators import Evaluator
-from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.replay.records import GameHeader, GameRecord, PackedPly, PlyFlag, RunningGame
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.answering import answer
@@ -88,8 +87,6 @@ class SelfplayTask:
     """The network that the evaluator runs now."""
     evaluation: LearnedWeights | None = None
     """The evaluation of the alpha-beta search, which only a run with `config.alphabeta_depth` has."""
-    teacher: UpdatableEvaluator | None = None
-    """The network of the alpha-beta search that plays first, which only a run with `config.teacher_share` has."""
     resignation: Resignation | SentThreshold | None = None
     """The threshold of resignations; None for none (`new_resignation`)."""
 
@@ -149,10 +146,6 @@ def num_trees(games_per_worker: int) -> int:
 
 class Worker(ABC):
     """A player of self-play games, a batch of evaluations or a move at a time."""
-
-    @abstractmethod
-    def play_out(self, is_enough: Callable[[], bool], take: Callable[[GameRecord], None]) -> None:
-        """Play the games in flight to their ends and begin no others; the worker has then ended."""
 
     @abstractmethod
     def play_batch(self) -> list[GameRecord]:

@@ -105,7 +105,7 @@ class Plan:
                 " evaluations",
                 f"  rates         {self.rates.evaluations_per_second:,.0f} evaluations and"
                 f" {self.rates.samples_per_second:,.0f} samples a second ({self.rates.source})",
-                *([note] if config.plays_alpha_beta else []),
+                *([note] if config.selfplay.alphabeta_depth else []),
                 "",
                 *paper_lines(),
             ]

@@ -16,7 +16,7 @@ from zerosum.replay.shards import FORMAT, JOURNAL_NAME, read_manifest
 from zerosum.run.storage.manifests import Part, read_manifests
 from zerosum.run.storage.mirror import StoreNote, allow_store
 from zerosum.run.storage.object_store import ObjectStore, StoreFailure
-from zerosum.run.storage.run_files import STORES, TEACHER
+from zerosum.run.storage.run_files import STORES
 
 NUM_ATTEMPTS = 6
 """Attempts to read an object."""
@@ -60,8 +60,8 @@ def fetch_run(url: str, run: Path, *, report: Callable[[str], None], pause_s: fl
     with writing(run):
         fetching.mkdir(parents=True, exist_ok=True)
         num_bytes = sum(_fetch_file(fetching, file, read, url=url, report=report) for file in parts.values())
-        for games in (*STORES, *(f"{TEACHER}/{name}" for name in STORES)):
-            _begin_journal(fetching / games)
+        for name in STORES:
+            _begin_journal(fetching / name)
         StoreNote(url, uuid.uuid4().hex, after=manifests[-1].number).write(fetching)
         os.replace(fetching, run)
     _remember(run, url, report)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from zerosum.base.files import UNFINISHED
@@ -14,13 +14,11 @@ from zerosum.replay.shards import MANIFEST, read_manifest
 STORES = ("games", "records")
 """The directories of games: played ones and imported ones."""
 CHECKPOINTS = "checkpoints"
-TEACHER = "teacher"
-"""The directory of the teacher's run (`run/teacher.py`), whose files are those of a run."""
 
 # Files of one machine or one process, and those that are made again from others.
 _LOCAL = {"holder.lock", "holder.json", "stop", "store.json", "cluster.json", "calibration.json"}
 _LOCAL_SUFFIXES = (".damaged", ".prom", UNFINISHED, ".sqlite", "-journal")
-_LOCAL_DIRECTORIES = {"tensorboard", *STORES, CHECKPOINTS, TEACHER}
+_LOCAL_DIRECTORIES = {"tensorboard", *STORES, CHECKPOINTS}
 
 
 @dataclass(frozen=True)
@@ -41,9 +39,7 @@ def complete_files(run: Path) -> list[RunFile]:
     """
     checkpoints = list(_checkpoint_files(run))
     games = [file for name in STORES for file in _game_files(run, name)]
-    teacher = complete_files(run / TEACHER) if (run / TEACHER).is_dir() else []
-    of_teacher = [replace(file, path=f"{TEACHER}/{file.path}") for file in teacher]
-    return [*of_teacher, *_other_files(run), *games, *checkpoints]
+    return [*_other_files(run), *games, *checkpoints]
 
 
 def _other_files(run: Path) -> Iterator[RunFile]:
