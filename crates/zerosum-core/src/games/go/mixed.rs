@@ -12,7 +12,7 @@
 //! ```
 
 use super::state::State;
-use super::{AnyGameResult, Go, RULES, Variant, erased, sized};
+use super::{AnyGameResult, CoreGame, Go, RULES, Variant, erased, sized};
 use crate::game::{
     Action, Description, Game, GameSpec, Notation, Outcome, Planes, Points, Starts, Valuation, find_action,
 };
@@ -182,7 +182,9 @@ impl<const W: usize, const P: usize> MixedGo<W, P> {
         let initial = boards.len() - 1 - 2 * usize::from(choices.komi_spread);
         let planes = sized::planes(choices.history, boards[0].go.variant.liberties, true);
         let mut symmetries = square_symmetries(frame);
-        symmetries.iter_mut().for_each(|image| image.push((frame * frame) as Action));
+        for image in &mut symmetries {
+            image.push((frame * frame) as Action);
+        }
         let spec = GameSpec::new("mixedgo", 1, frame * frame + 1, (frame, frame), planes, choices.max_plies)?
             .with_options(choices.options)
             .with_action_planes()
@@ -197,6 +199,12 @@ impl<const W: usize, const P: usize> MixedGo<W, P> {
     /// True if as many plies have been made as end a game on this board, twice the number of its points.
     fn is_at_cap(&self, state: &MixedState<W, P>) -> bool {
         usize::from(state.plies) >= 2 * self.board(state).go.variant.pass()
+    }
+}
+
+impl<const W: usize, const P: usize> CoreGame for MixedGo<W, P> {
+    fn from_options(options: Options) -> Result<Self, String> {
+        Self::new(Choices::of(options)?)
     }
 }
 
