@@ -20,7 +20,8 @@ from zerosum.network.evaluators.onnx_graph import export
 from zerosum.network.evaluators.ownership import OwnershipNetwork
 from zerosum.network.part_of_planes import BOARD_PLANE
 from zerosum.play.fit import fits, rules_for
-from zerosum.play.player import load_player
+from zerosum.play.player import Player, load_player
+from zerosum.protocols.gtp import GtpEngine
 
 ANY_SIZE = dataclasses.replace(
     SMALL,
@@ -156,3 +157,22 @@ def test_a_score_head_needs_komi() -> None:
     info = CheckpointInfo.describe(make("go9").spec, ANY_SIZE, step=1)
     with pytest.raises(SettingsError, match=r"network\.score_head is true, but the network does not see the komi"):
         initial_weights(ANY_SIZE, info.shape, seed=0)
+
+
+def test_a_gtp_engine_changes_its_board(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path / "checkpoints", a_network(), learner_state={}, learner_info={})
+    written: list[str] = []
+
+    def choose(game: Rules) -> Player:
+        return load_player(tmp_path, game=game, num_simulations=4)
+
+    engine = GtpEngine(make("go9"), choose, write=written.append, warn=written.append)
+    for line in ("boardsize 7", "komi 6.5", "kata-raw-nn 0", "genmove b", "boardsize 5", "genmove w", "quit"):
+        engine.handle(line)
+    text = "".join(written)
+    assert "?" not in text and "noResult 0.000000" in text
+    (lead,) = (float(line.split()[1]) for line in text.splitlines() if line.startswith("whiteLead"))
+    player = load_player(tmp_path, game="go(size=7, komi=6.5)")
+    points = player.points(player.game.initial_state())
+    assert points is not None and lead == pytest.approx(-points.lead, abs=1e-3)
+    assert text.count("whiteOwnership") == 1

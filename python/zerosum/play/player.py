@@ -159,6 +159,11 @@ class Player:
         """Whether its network has an ownership head."""
         return self._ownership is not None
 
+    @property
+    def knows_no_result(self) -> bool:
+        """Whether the middle share of its network's evaluations is that of games without a result."""
+        return self._ownership is not None and self._ownership.knows_no_result
+
     def ownership(self, state: State, *, num_games: int) -> NDArray[np.float64] | None:
         """[squares] in [-1, 1]: 1 where the first player will own the square at the end of the game, -1 the second.
 

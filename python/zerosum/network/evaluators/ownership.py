@@ -55,6 +55,11 @@ class OwnershipNetwork:
         return owners
 
     @property
+    def knows_no_result(self) -> bool:
+        """Whether the middle one of the network's three shares is that of games without a result, not of draws."""
+        return isinstance(self._checkpoint.info.network, KatagoConfig)
+
+    @property
     def knows_points(self) -> bool:
         """Whether the network tells the score."""
         return any(head in self._checkpoint.info.network.heads for head in (SCORE, POINTS))
