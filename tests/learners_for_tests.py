@@ -11,12 +11,14 @@ from batches_for_tests import policies_of
 from zerosum.games import make
 from zerosum.learner import Learner, LearnerConfig
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
+from zerosum.network.heads import KOMI_PLANE
 from zerosum.replay import Batch
 
 GAME = make("connect4")
-SHAPE = NetworkShape(num_planes=2, height=6, width=7, num_actions=7)
+SHAPE = NetworkShape(2, height=6, width=7, num_actions=7, planes=(("own", False), (KOMI_PLANE, False)))
 SMALL = NetworkConfig(num_blocks=1, num_filters=8, policy_filters=4, value_filters=2, value_hidden=8)
 OWNERSHIP = replace(SMALL, ownership_head=True)
+SCORE = replace(OWNERSHIP, score_head=True)
 PLAIN = LearnerConfig(
     warmup_steps=0, precision="f32", learning_rate=0.01, final_share=1.0, num_threads=1, draw_target="value"
 )

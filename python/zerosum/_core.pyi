@@ -42,6 +42,7 @@ __all__ = [
     "core_game_names",
     "dirichlet_noise",
     "gumbel_noise",
+    "has_int8_products",
     "ply_columns",
     "ply_entries",
     "round_prior",
@@ -62,6 +63,9 @@ DEEPENING_PARTS: list[str]
 
 def core_game_names() -> list[str]:
     """Names of the games in the core, as `Game(name)` takes them; each may have its options in brackets behind it."""
+
+def has_int8_products() -> bool:
+    """True if this CPU has instructions for sums of 8-bit products (AVX512-VNNI, AVX-VNNI); false where it is unknown."""
 
 def uniform(seed: int, game: int, ply: int, purpose: str) -> float:
     """A number in [0, 1), a pure function of its arguments: the counter-based generator behind every draw.

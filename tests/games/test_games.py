@@ -82,6 +82,7 @@ TWINS_ELSEWHERE = {
     "chess960": "test_chess.py",
     **dict.fromkeys(("go", "go9", "go13", "go19"), "test_go.py"),
     "medley": "test_medley.py",
+    "mixedgo": "test_mixed_go.py",
     "minichess": "test_mini.py",
     "minishogi": "test_mini.py",
     "shogi": "test_shogi.py",

@@ -27,8 +27,8 @@ OTHERS = (
     *("contest/elo.py", "contest/ratings.py", "games/picture.py", "run/workers.py", "run/defaults.py"),
     *("run/exam/task.py", "run/exam/sitting.py", "run/exam/result.py", "run/exam/mates.py"),
 )
-OF_ONE_GAME = ("network/lc0.py", "network/katago.py")
-"""Readers of files that other programs write for one game."""
+OF_ONE_GAME = ("network/lc0.py", "network/katago.py", "network/any_size.py")
+"""Readers of files that other programs write for one game, and networks of Go on all boards."""
 PYTHON = [
     *(
         path

@@ -21,6 +21,7 @@ from learners_for_tests import (
     GAME,
     OWNERSHIP,
     PLAIN,
+    SCORE,
     SHAPE,
     SMALL,
     assert_same,
@@ -45,7 +46,7 @@ from zerosum.network import (
 )
 from zerosum.network.checkpoint import load_learner_state
 from zerosum.network.growing import grown_weights
-from zerosum.network.heads import policy_loss, value_loss, values_of
+from zerosum.network.heads import POINTS_SCALE, points_of, policy_loss, value_loss, values_of
 from zerosum.network.residual_tower import ResidualTower
 from zerosum.replay import ReplayConfig, ReplayWindow
 from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, policy_target
@@ -203,6 +204,26 @@ def test_the_owners_of_squares_are_learned() -> None:
     assert 0 < last.measures["ownership_loss"] - floor < 0.6 * (np.log(2) - floor)
 
 
+def test_the_score_is_learned_with_its_uncertainty() -> None:
+    """Where equal positions end with two scores, the mean lies between, and the deviation is their distance to it."""
+    learner = new_learner(replace(PLAIN, score_weight=1.0), SCORE)
+    owners = [np.zeros((16, 42), np.float32) for _ in range(2)]
+    owners[0][:, :10] = 1  # 10 points for the player to move
+    owners[1][:, :30] = -1  # 30 points for the opponent
+    targets = {name: np.concatenate([target] * 2) for name, target in BATCH.targets.items()}
+    batch = replace(make_batch(16, seed=0, copies=2), targets=targets | {"owners": np.concatenate(owners)})
+    first = learner.step(batch, progress=0.0)
+    assert first.measures["points_error"] == pytest.approx(20, abs=1e-3), "an untrained head says 0"
+    for _ in range(400):
+        last = learner.step(batch, progress=0.0)
+    assert last.measures["points_error"] == pytest.approx(20, abs=1)
+    network = ResidualTower(SCORE, SHAPE, learner.weights()).train()
+    with torch.inference_mode():
+        means, deviations = points_of(network(torch.from_numpy(batch.planes())).logits["points"])
+    np.testing.assert_allclose(POINTS_SCALE * means, -10, atol=2)
+    np.testing.assert_allclose(POINTS_SCALE * deviations, 20, atol=2)
+
+
 def test_a_loss_weight_is_of_its_head() -> None:
     def updates(**changes: float) -> dict[str, np.ndarray]:
         config = replace(PLAIN, optimizer="sgd", weight_decay=0.0, momentum=0.0, **changes)
@@ -348,6 +369,7 @@ SETTINGS = [
     ({}, {"value_weight": 3.0}),
     ({}, {"draw_target": "outcome"}),
     ({}, {"ownership_weight": 3.0}),
+    ({}, {"score_weight": 3.0}),
     ({}, {"mask_illegal": False}),
     ({}, {"precision": "bf16"}),
 ]
@@ -357,7 +379,7 @@ SETTINGS = [
 def test_every_setting_acts(base: dict[str, Any], change: dict[str, Any]) -> None:
     weights = []
     for config in (replace(PLAIN, **base), replace(PLAIN, **base | change)):
-        learner = new_learner(config, OWNERSHIP)
+        learner = new_learner(config, SCORE)
         for progress in (0.0, 0.5, 1.0):
             learner.step(BATCH, progress=progress)
         weights.append(learner.weights())

@@ -10,13 +10,14 @@ import torch
 
 from zerosum.base.errors import SettingsError
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
-from zerosum.network.heads import values_of
+from zerosum.network.heads import KOMI_PLANE, values_of
 from zerosum.network.residual_tower import ResidualTower
 from zerosum.network.weights import NORM_EPSILON, num_operations, num_parameters, policy_remark, weight_shapes
 
 SHAPE = NetworkShape(num_planes=3, height=4, width=5, num_actions=7)
 SMALL = NetworkConfig(num_blocks=2, num_filters=6, policy_filters=3, value_filters=2, value_hidden=5)
 PLANES_SHAPE = dataclasses.replace(SHAPE, num_actions=2 * 20 + 3)  # two planes of squares and three actions beyond
+KOMI_SHAPE = dataclasses.replace(PLANES_SHAPE, planes=((KOMI_PLANE, True),))
 PLANES = dataclasses.replace(SMALL, policy_head="planes")
 POOLED = dataclasses.replace(PLANES, pooling_interval=2)
 EXCITED = dataclasses.replace(PLANES, squeeze_units=4, policy_out_kernel=3)
@@ -169,9 +170,11 @@ def test_every_setting_changes_the_network():
         "policy_out_kernel": 3,
         "policy_out_norm": True,
         "value_filters": 3,
+        "value_pooling": True,
         "value_hidden": 6,
         "value_head": "scalar",
         "ownership_head": True,
+        "score_head": True,
     }
     # A module is a network of its own (test_own_network.py), as are an updatable network (test_updatable.py) and one
     # that learns the rules (test_muzero_network.py).
@@ -186,7 +189,8 @@ def test_every_setting_changes_the_network():
     for name, value in changes.items():
         base = PLANES if name in ("policy_kernel", "policy_out_kernel", "policy_out_norm") else SMALL
         config = dataclasses.replace(base, **{name: value})
-        assert weight_shapes(config, PLANES_SHAPE) != weight_shapes(base, PLANES_SHAPE), name
+        shape = KOMI_SHAPE if name == "score_head" else PLANES_SHAPE
+        assert weight_shapes(config, shape) != weight_shapes(base, shape), name
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_games_without_pieces_and_wrong_weights_are_refused() -> None:
         initial_weights(NetworkConfig(kind="updatable"), NetworkShape.of(nim.spec), seed=0)
     with pytest.raises(SettingsError, match="updatable_units is 40, expected a multiple of 16"):
         NetworkConfig(kind="updatable", updatable_units=40)
-    with pytest.raises(SettingsError, match="leave out network.module and network.ownership_head"):
+    with pytest.raises(SettingsError, match="leave out network.module, network.ownership_head and network.score_head"):
         NetworkConfig(kind="updatable", ownership_head=True)
     game = make("tictactoe")
     bits, turned = [(0, 9), (9, 0)], list(range(9))

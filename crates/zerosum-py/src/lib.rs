@@ -36,6 +36,15 @@ fn core_game_names() -> Vec<&'static str> {
     zerosum_core::games::names().collect()
 }
 
+/// True if this CPU has instructions for sums of 8-bit products (AVX512-VNNI, AVX-VNNI); false where it is unknown.
+#[pyfunction]
+fn has_int8_products() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::is_x86_feature_detected!("avx512vnni") || std::is_x86_feature_detected!("avxvnni");
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
+}
+
 /// A number in [0, 1), a pure function of its arguments: the counter-based generator behind every draw.
 ///
 /// `purpose` is any short text ("move", "opening", ...): different purposes give independent draws.
@@ -102,6 +111,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<games_in_flight::GamesInFlight>()?;
     module.add_class::<games_in_flight::PlayedMoves>()?;
     module.add_function(wrap_pyfunction!(core_game_names, module)?)?;
+    module.add_function(wrap_pyfunction!(has_int8_products, module)?)?;
     module.add_function(wrap_pyfunction!(uniform, module)?)?;
     module.add_function(wrap_pyfunction!(packed_plies::ply_entries, module)?)?;
     module.add_function(wrap_pyfunction!(packed_plies::ply_columns, module)?)?;

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from zerosum.games import Rules, State, start_state
-from zerosum.games.rules import with_options
+from zerosum.games.rules import options_of, with_options
 from zerosum.notation.go_status import TWO_PASSES, FinalCount, final_count, judge
 from zerosum.notation.go_words import GoRules, text_of, vertex_of
-from zerosum.notation.legality import options_of
 from zerosum.notation.record import Record
 from zerosum.notation.sgf_root import rules_of
 

@@ -17,6 +17,7 @@ from zerosum._core import Root
 from zerosum.analysis.query_fields import Fields, QueryError, QueryPositions, make_cached
 from zerosum.base.errors import GameError, SettingsError, shown
 from zerosum.games import Rules, State
+from zerosum.games.rules import options_of
 from zerosum.notation.go_words import (
     COLUMNS,
     FIELDS,
@@ -29,7 +30,6 @@ from zerosum.notation.go_words import (
     text_of,
     without_past,
 )
-from zerosum.notation.legality import options_of
 
 MIN_SIZE, MAX_SIZE = 5, 25
 

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.games import Rules, State
+from zerosum.games.rules import options_of
 from zerosum.network.evaluators.ownership import Points
 from zerosum.notation.go_status import TWO_PASSES, final_count
-from zerosum.notation.legality import options_of
 from zerosum.play.player import Player
 
 SCALE = 0.25

@@ -29,8 +29,9 @@ from zerosum.analysis.query_fields import QueryError
 from zerosum.base.errors import ZerosumError
 from zerosum.base.version import __version__
 from zerosum.games import Rules, make
+from zerosum.games.rules import options_of
 from zerosum.network.evaluators import Evaluations, Evaluator
-from zerosum.notation.legality import game_of, options_of
+from zerosum.notation.legality import game_of
 from zerosum.play.choice import Players
 from zerosum.play.driver import REPORT_SECONDS, Task
 from zerosum.play.player import MOST_SECONDS, MOST_SIMULATIONS, Player

@@ -140,6 +140,11 @@ def given_options(game: Rules) -> dict[str, str]:
     return dict(option.split("=") for option in game.spec.options.split(", ") if option)
 
 
+def options_of(game: Rules) -> dict[str, str]:
+    """The values of all options of a game, by name."""
+    return {option.name: option.default for option in game.spec.known_options} | given_options(game)
+
+
 def with_options(game: Rules, **options: str) -> Rules:
     """The same game with those of the options that it has.
 
@@ -176,7 +181,7 @@ def with_planes_of(game: Rules, other: Rules) -> Rules:
     """
     if game.spec.name != other.spec.name:
         return game
-    values = {option.name: option.default for option in other.spec.known_options} | given_options(other)
+    values = options_of(other)
     try:
         return with_options(game, **{name: values[name] for name in PLANE_OPTIONS if name in values})
     except GameError:

@@ -65,6 +65,9 @@ class LearnerConfig:
         low=0.001,
         high=100.0,
     )
+    score_weight: float = setting(
+        0.1, "weight of the loss of the score, for a network with the score head", low=0.001, high=100.0
+    )
     unroll_steps: int = setting(
         5, "K, moves over which a 'muzero' network (network.kind) is unrolled (paper: 5)", low=1, high=64
     )

@@ -42,6 +42,7 @@ from zerosum.base.files import (
 )
 from zerosum.base.settings import from_mapping
 from zerosum.games import Rules
+from zerosum.network.any_size import described_for, for_game
 from zerosum.network.config import NetworkConfig
 from zerosum.network.description import FORMAT_VERSION, Checkpoint, CheckpointInfo
 from zerosum.network.katago import is_katago_file, read_katago
@@ -176,8 +177,8 @@ def load_checkpoint(
 ) -> Checkpoint:
     """Read a network from a checkpoint's JSON, or the first undamaged one of a directory or a run directory.
 
-    Files of Lc0 (`lc0.py`) and of KataGo (`katago.py`) are read, too. One of KataGo's is read for the board of `game`;
-    other networks have their own.
+    Files of Lc0 (`lc0.py`) and of KataGo (`katago.py`) are read, too. One of KataGo's, and one of our own that plays
+    boards of all sizes, is for the board of `game` (`any_size.py`); other networks have their own.
 
     The order is that of `checkpoints_to_play`. Only the JSON and the weights are needed. A directory's damaged
     checkpoints are skipped; `report` gets a sentence for each.
@@ -197,13 +198,13 @@ def load_checkpoint(
                 f"{path} is not a network: name a checkpoint's .json file, the directory that holds it, or a network"
                 " of Lc0 (.pb.gz) or of KataGo (.bin.gz)."
             )
-        return _read_checkpoint(path)
+        return for_game(_read_checkpoint(path), game)
     directory = path / "checkpoints" if (path / "checkpoints").is_dir() else path
     if directory != path:
         require_own_files(path)
     for candidate in checkpoints_to_play(directory):
         try:
-            return _read_checkpoint(candidate)
+            return for_game(_read_checkpoint(candidate), game)
         except DamagedCheckpointError as error:
             report(printable(f"{error} Another checkpoint is used instead."))
     raise DataError(f"{directory} has no undamaged checkpoint: train first, or name a directory that holds one.")
@@ -212,14 +213,16 @@ def load_checkpoint(
 def read_info(path: Path, *, game: Rules | None = None) -> CheckpointInfo:
     """The description of a network from the checkpoint's JSON at `path`, without reading the weights.
 
-    That of a file of KataGo is for the board of `game`, as in `load_checkpoint`.
+    That of a network that plays boards of all sizes is for the board of `game`, as in `load_checkpoint`.
 
     Raises:
         DataError: the checkpoint is missing, damaged, or of a newer format.
     """
     if is_lc0_file(path):
         return read_lc0(path).info
-    return read_katago(path, game).info if is_katago_file(path) else _info_of(path, _read_body(path))
+    if is_katago_file(path):
+        return read_katago(path, game).info
+    return described_for(_info_of(path, _read_body(path)), game)
 
 
 def load_learner_state(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

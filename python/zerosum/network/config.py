@@ -16,7 +16,7 @@ from zerosum._core import GameSpec
 from zerosum.base.errors import SettingsError, shown
 from zerosum.base.settings import check, setting
 from zerosum.games.names import class_in_file
-from zerosum.network.heads import OWNERSHIP, POLICY, Head, value_head
+from zerosum.network.heads import OWNERSHIP, POINTS, POLICY, Head, value_head
 
 _WEIGHT = re.compile(r"([\w.]+):((?:[1-9][0-9]{0,6}(?:x[1-9][0-9]{0,6}){0,7})?)", re.ASCII)
 
@@ -79,6 +79,11 @@ class NetworkConfig:
     )
     value_filters: int = setting(8, "filters of the value head's 1x1 convolution", low=1, high=1024)
     value_hidden: int = setting(64, "units of the value head's hidden layer; 0 for none", low=0, high=4096)
+    value_pooling: bool = setting(
+        False,
+        "whether the value head sees the means and maxima of its filters over the board, not each square; with a"
+        " 'planes' policy head the network then fits boards of all sizes (KataGo: true; paper: false)",
+    )
     value_head: Literal["scalar", "wdl"] = setting(
         "wdl",
         "output of the value head: 'scalar', the expected result (paper), or 'wdl', the probabilities of win, draw"
@@ -90,6 +95,12 @@ class NetworkConfig:
         " only in training; for Go (KataGo: true; paper: false)",
     )
 
+    score_head: bool = setting(
+        False,
+        "whether the network also learns the score at the end of the game and how uncertain it is, by a head that is"
+        " used in training and analyses; for planes with komi, 'go(planes=sized)' and 'mixedgo' (KataGo: true; paper:"
+        " false)",
+    )
     module: str = setting(
         "",
         "a network of one's own in place of the residual tower, a torch module as path.py:Class (docs/own-network.md);"
@@ -107,20 +118,21 @@ class NetworkConfig:
                 raise SettingsError(f"network.{name} is 2, expected 1 or 3: a kernel has a middle.")
         if self.updatable_units % 16:
             raise SettingsError(f"network.updatable_units is {self.updatable_units}, expected a multiple of 16.")
-        if self.kind == "updatable" and (self.module or self.ownership_head):
+        more_heads = self.heads_of_owners
+        if self.kind == "updatable" and (self.module or more_heads):
             raise SettingsError(
-                "network.kind is 'updatable', a network whose only output is the value: leave out network.module and"
-                " network.ownership_head."
+                "network.kind is 'updatable', a network whose only output is the value: leave out network.module,"
+                " network.ownership_head and network.score_head."
             )
-        if self.kind == "muzero" and (self.module or self.ownership_head or self.policy_out_norm):
+        if self.kind == "muzero" and (self.module or more_heads or self.policy_out_norm):
             raise SettingsError(
                 "network.kind is 'muzero', a network without norms whose heads are the policy and the value: leave out"
-                " network.module, network.ownership_head and network.policy_out_norm."
+                " network.module, network.ownership_head, network.score_head and network.policy_out_norm."
             )
         if self.module:
-            if self.ownership_head:
+            if more_heads:
                 raise SettingsError(
-                    "network.module is a network of its own, which has no network.ownership_head: leave it out."
+                    f"network.module is a network of its own, which has no network.{more_heads[0]}: leave it out."
                 )
             parse_shapes(self.module_weights)
 
@@ -138,12 +150,23 @@ class NetworkConfig:
         return self.pooling_interval > 0 and (block + 1) % self.pooling_interval == 0
 
     @property
+    def heads_of_owners(self) -> list[str]:
+        """The settings that are true of heads that learn from the owners of squares."""
+        return [name for name in ("ownership_head", "score_head") if getattr(self, name)]
+
+    @property
+    def fits_all_sizes(self) -> bool:
+        """Whether no weight depends on the board's size."""
+        return self.kind == "residual" and not self.module and self.policy_head == "planes" and self.value_pooling
+
+    @property
     def heads(self) -> tuple[Head, ...]:
         """The heads that are trained, in the order of their weights: the policy first, then the value."""
         if self.kind == "updatable":
             return (value_head(1),)
         heads = [POLICY, value_head(1 if self.value_head == "scalar" else 3)]
         heads += [OWNERSHIP] if self.ownership_head else []
+        heads += [POINTS] if self.score_head else []
         return tuple(heads)
 
     @property

@@ -51,6 +51,20 @@ class Operations(Protocol):
     def max_of_squares(self, x: Any) -> Any:
         """[B, F, H, W] to [B, F]."""
 
+    # What networks need besides on boards smaller than the planes, as in `layer_protocol.BoardLayers`.
+
+    def first_plane(self, x: Any) -> Any:
+        """[B, C, H, W] to [B, 1, H, W]."""
+
+    def on_board(self, x: Any, board: Any) -> Any:
+        """[B, F, H, W] times [B, 1, H, W], which is 0 or 1."""
+
+    def mean_on_board(self, x: Any, board: Any) -> Any:
+        """[B, F, H, W] to [B, F], where `board` is 1."""
+
+    def max_on_board(self, x: Any, board: Any) -> Any:
+        """[B, F, H, W] to [B, F], where `board` is 1."""
+
     def shift(self, x: Any, y: Any) -> Any:
         """[B, F, H, W] plus [B, F], a number for each filter."""
 
@@ -125,6 +139,8 @@ class _Folded:
         self.relu, self.mish, self.add, self.join = operations.relu, operations.mish, operations.add, operations.join
         self.flatten, self.shift, self.scale = operations.flatten, operations.shift, operations.scale
         self.mean_of_squares, self.max_of_squares = operations.mean_of_squares, operations.max_of_squares
+        self.first_plane, self.on_board = operations.first_plane, operations.on_board
+        self.mean_on_board, self.max_on_board = operations.mean_on_board, operations.max_on_board
         self.selu, self.swish, self.square = operations.selu, operations.swish, operations.square
         self.squares, self.first_units, self.reshape = operations.squares, operations.first_units, operations.reshape
         self.attend, self.products, self.take = operations.attend, operations.products, operations.take

@@ -116,6 +116,51 @@ def ownership_loss(logits_BS: Tensor, owners_BS: Tensor) -> Tensor:
     return loss_BS.mean(dim=1)
 
 
+POINTS_SCALE = 20.0
+"""Points in a unit of the score head, as in KataGo, and in the plane of komi."""
+KOMI_PLANE = "own komi / 20"
+"""The name of the plane of komi, which the score head needs."""
+LEAST_DEVIATION = 0.05
+"""The least standard deviation of the score, a point, in units of the score head."""
+
+
+def points_of(logits_B2: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation, [B] each, of the points on the board, in units of `POINTS_SCALE`."""
+    import torch.nn.functional as F
+
+    return logits_B2[:, 0], F.softplus(logits_B2[:, 1]) + LEAST_DEVIATION
+
+
+def points_loss(logits_B2: Tensor, owners_BS: Tensor) -> Tensor:
+    """[B], the negative log-likelihood of the points on the board at the end under a normal distribution, in nats.
+
+    The squares' owners have them: the player to move's squares less the opponent's.
+    """
+    import torch
+
+    means_B, deviations_B = points_of(logits_B2)
+    points_B = owners_BS.sum(dim=1) / POINTS_SCALE
+    loss_B: Tensor = ((points_B - means_B) / deviations_B) ** 2 / 2 + torch.log(deviations_B)
+    return loss_B
+
+
+POINTS = Head(
+    "points",
+    2,
+    ("owners",),
+    lambda logits, targets: points_loss(logits, targets["owners"]),
+    loss_weight="score_weight",
+    measures={
+        "points_error": lambda logits, targets: (
+            POINTS_SCALE * (points_of(logits)[0] - targets["owners"].sum(dim=1) / POINTS_SCALE).abs()
+        )
+    },
+    is_for_search=False,
+)
+"""The points that the player to move will have on the board, less the opponent's, without komi: the mean in units of
+`POINTS_SCALE`, and the standard deviation before `points_of`. Search does not use it; analyses do
+(`evaluators/ownership.py`)."""
+
 OWNERSHIP = Head(
     "ownership",
     "squares",

@@ -17,6 +17,7 @@ from zerosum.network.config import NetworkShape
 from zerosum.network.heads import OWNERSHIP, POLICY, Head
 from zerosum.network.katago_config import SCORE, Block, KatagoConfig
 from zerosum.network.layer_protocol import Layers, NodeT
+from zerosum.network.layers import pool
 
 
 def connect_katago(
@@ -48,13 +49,8 @@ def _block(
         y = layers.affine(y, f"{name}.norm_last")
     if block.pooled_filters:
         pooled = act(layers.conv(before, f"{name}.pooled", block.pooled_filters, block.pooled_kernel))
-        y = layers.shift(y, layers.linear(_pool(layers, pooled), f"{name}.pool", block.filters))
+        y = layers.shift(y, layers.linear(pool(layers, pooled), f"{name}.pool", block.filters))
     return layers.add(layers.conv(act(y), f"{name}.last", filters, block.kernels[1]), x)
-
-
-def _pool(layers: Layers[NodeT], x: NodeT) -> NodeT:
-    """[B, F, H, W] to the means and maxima [B, 2 F]."""
-    return layers.join(layers.mean_of_squares(x), layers.max_of_squares(x))
 
 
 def _policy(
@@ -62,7 +58,7 @@ def _policy(
 ) -> NodeT:
     side, pooled_side, last_side, *_ = config.kernels
     pooled = act(layers.conv(x, "policy_pooled", config.policy_pooled_filters, pooled_side))
-    pooled = _pool(layers, pooled)
+    pooled = pool(layers, pooled)
     y = layers.conv(x, "policy_conv", config.policy_filters, side)
     y = act(layers.shift(y, layers.linear(pooled, "policy_pool", config.policy_filters)))
     points = layers.flatten(layers.conv(y, "policy_out", 1, last_side))

@@ -53,6 +53,26 @@ class Layers(Protocol[NodeT]):
         """[B, U] and [B, G] to [B, U + G]."""
 
 
+class BoardLayers(Layers[NodeT], Protocol[NodeT]):
+    """What networks need besides where the board may be smaller than the planes (`part_of_planes.py`)."""
+
+    def first_plane(self, x: NodeT) -> NodeT:
+        """[B, C, H, W] to [B, 1, H, W]."""
+
+    def on_board(self, x: NodeT, board: NodeT) -> NodeT:
+        """[B, F, H, W] with 0 where `board` [B, 1, H, W] is 0; elsewhere `board` is 1."""
+
+    def mean_on_board(self, x: NodeT, board: NodeT) -> NodeT:
+        """[B, F, H, W] to [B, F], the means where `board` [B, 1, H, W] is 1."""
+
+    def max_on_board(self, x: NodeT, board: NodeT) -> NodeT:
+        """[B, F, H, W] to [B, F], the maxima where `board` [B, 1, H, W] is 1, at least `-LARGEST`."""
+
+
+LARGEST = 1e4
+"""Outputs of layers are above the negative of this number, within the range of float16."""
+
+
 class AttentionLayers(Layers[NodeT], Protocol[NodeT]):
     """What networks with attention need besides. `linear` takes [B, …, U] to [B, …, units]."""
 

@@ -31,15 +31,18 @@ from collections.abc import Callable, Iterable
 
 from zerosum.base.errors import SettingsError
 from zerosum.network.config import NetworkConfig, NetworkShape
-from zerosum.network.heads import Head
+from zerosum.network.heads import KOMI_PLANE, POINTS, Head
 from zerosum.network.layer_protocol import Layers, NodeT
 from zerosum.network.lc0_config import Lc0Config
+from zerosum.network.part_of_planes import has_part, on_part
 
 
 def connect_residual(
     layers: Layers[NodeT], planes: NodeT, config: NetworkConfig, shape: NetworkShape, heads: Iterable[Head]
 ) -> dict[str, NodeT]:
     """As `architectures.connect`, for the tower of the diagram."""
+    if has_part(shape):
+        layers = on_part(layers, planes)
     x = connect_tower(layers, planes, config)
     return connect_heads(layers, x, config, shape, heads)
 
@@ -83,6 +86,11 @@ def _pooled(layers: Layers[NodeT], y: NodeT, block: str, filters: int) -> NodeT:
     return layers.shift(y, layers.add(means, maxima))
 
 
+def pool(layers: Layers[NodeT], y: NodeT) -> NodeT:
+    """[B, F, H, W] to its means and maxima over the board, [B, 2 F]."""
+    return layers.join(layers.mean_of_squares(y), layers.max_of_squares(y))
+
+
 def _excited(layers: Layers[NodeT], y: NodeT, block: str, config: NetworkConfig) -> NodeT:
     """`y` [B, F, H, W] with squeeze-and-excitation. Two linear layers, as in `_pooled`."""
     squeezed = activation(layers, config)(
@@ -96,6 +104,11 @@ def _excited(layers: Layers[NodeT], y: NodeT, block: str, config: NetworkConfig)
 def _logits(layers: Layers[NodeT], x: NodeT, head: Head, config: NetworkConfig, shape: NetworkShape) -> NodeT:
     if head.width == "actions":
         return _each_action(layers, x, head.name, config, shape)
+    if head == POINTS and KOMI_PLANE not in [name for name, _ in shape.planes]:
+        raise SettingsError(
+            "network.score_head is true, but the network does not see the komi: set it to false, or learn 'mixedgo' or"
+            " 'go(planes=sized)'."
+        )
     if head.width == "squares":
         y = activation(layers, config)(layers.conv_norm(x, f"{head.name}_conv", config.value_filters, 1))
         return layers.flatten(layers.conv(y, f"{head.name}_out", 1, 1))
@@ -104,7 +117,7 @@ def _logits(layers: Layers[NodeT], x: NodeT, head: Head, config: NetworkConfig, 
 
 def _numbers(layers: Layers[NodeT], x: NodeT, name: str, width: int, config: NetworkConfig) -> NodeT:
     y = activation(layers, config)(layers.conv_norm(x, f"{name}_conv", config.value_filters, 1))
-    y = layers.flatten(y)
+    y = pool(layers, y) if config.value_pooling else layers.flatten(y)
     if config.value_hidden:
         y = activation(layers, config)(layers.linear(y, f"{name}_hidden", config.value_hidden))
     return layers.linear(y, f"{name}_out", width)

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from zerosum.network.architectures import connect
 from zerosum.network.config import NetworkConfig, NetworkShape
+from zerosum.network.layer_protocol import LARGEST
 from zerosum.network.weights import NORM_EPSILON, Weights, weight_shapes
 
 
@@ -129,6 +130,18 @@ class _TorchLayers:
 
     def max_of_squares(self, x: Tensor) -> Tensor:
         return x.amax(dim=(2, 3))
+
+    def first_plane(self, x: Tensor) -> Tensor:
+        return x[:, :1]
+
+    def on_board(self, x: Tensor, board: Tensor) -> Tensor:
+        return x * board
+
+    def mean_on_board(self, x: Tensor, board: Tensor) -> Tensor:
+        return (x * board).sum(dim=(2, 3)) / board.sum(dim=(2, 3))
+
+    def max_on_board(self, x: Tensor, board: Tensor) -> Tensor:
+        return x.where(board > 0, -LARGEST).amax(dim=(2, 3))
 
     def shift(self, x: Tensor, y: Tensor) -> Tensor:
         return x + y[:, :, None, None]

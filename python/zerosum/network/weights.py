@@ -184,6 +184,20 @@ class _WeightShapes:
 
     max_of_squares = mean_of_squares
 
+    def first_plane(self, x: tuple[int, ...]) -> tuple[int, ...]:
+        """One plane."""
+        return (1, *x[1:])
+
+    def on_board(self, x: tuple[int, ...], board: tuple[int, ...]) -> tuple[int, ...]:
+        """The same shape."""
+        return x
+
+    def mean_on_board(self, x: tuple[int, ...], board: tuple[int, ...]) -> tuple[int, ...]:
+        """The filters."""
+        return x[:1]
+
+    max_on_board = mean_on_board
+
     def shift(self, x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of `x`."""
         assert x[:1] == y, (x, y)

@@ -18,6 +18,7 @@ from typing import IO, Any
 from zerosum.base.errors import DataError
 from zerosum.base.files import UNFINISHED
 from zerosum.games import Rules
+from zerosum.games.rules import options_of
 from zerosum.notation import csa, ki2, kif, legality, own_files, pgn, sgf
 from zerosum.notation.character_sets import SHIFT_JIS
 from zerosum.notation.decoding import CHUNK, Decoder
@@ -165,7 +166,7 @@ def _write_sgf(record: Record) -> str:
     game = legality.game_of(record.game)
     start = record.start or game.position_text(game.initial_state()) or ""
     ending = record.ending if record.format else _margin(record) or record.ending
-    return sgf.write(dataclasses.replace(record, start=start, ending=ending), options=legality.options_of(game))
+    return sgf.write(dataclasses.replace(record, start=start, ending=ending), options=options_of(game))
 
 
 def _margin(record: Record) -> str:

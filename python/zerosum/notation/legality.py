@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from zerosum.base.errors import GameError, shown
 from zerosum.games import Rules, State, make, start_state
 from zerosum.games.names import GameName
-from zerosum.games.rules import given_options, with_options
+from zerosum.games.rules import options_of, with_options
 from zerosum.games.written_moves import near_moves
 from zerosum.notation import ki2, pgn
 from zerosum.notation.record import Move, Record, RecordError
@@ -37,11 +37,6 @@ def game_of(name: str) -> Rules:
     if named.file is not None:
         raise GameError(f"the game is {shown(name)}, a file, which no record can name: name the game yourself.")
     return make(named)
-
-
-def options_of(game: Rules) -> dict[str, str]:
-    """The values of all options of a game, by name."""
-    return {option.name: option.default for option in game.spec.known_options} | given_options(game)
 
 
 def states_of(record: Record) -> list[State]:

@@ -1,6 +1,7 @@
 """Whether a network can play a game: it has learned the game's rules, with the same planes or with others.
 
-A file of KataGo has a network for each board; `load_checkpoint` takes the one of the game that is played.
+A network that plays boards of all sizes is described for one (`network/any_size.py`); `load_checkpoint` takes that of
+the game that is played.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from zerosum.games import Rules
 from zerosum.games.rules import with_planes_of
 from zerosum.network import CheckpointInfo
+from zerosum.network.any_size import described_for
 from zerosum.network.katago_config import KatagoConfig
 
 
@@ -24,7 +26,8 @@ def rules_for(info: CheckpointInfo, game: Rules) -> Rules:
 
 
 def fits(info: CheckpointInfo, game: Rules) -> bool:
-    """Whether a network can play a game, or the file of one on any board has a network that can."""
+    """Whether a network can play a game, on its board if it plays boards of all sizes."""
+    info = described_for(info, game)
     if isinstance(info.network, KatagoConfig) and (learned := info.core_game()) is not None:
         own = with_planes_of(game, learned)
         return own.spec.name == info.game and len(own.spec.planes) == len(info.planes)

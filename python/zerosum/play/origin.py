@@ -12,7 +12,7 @@ from zerosum.base.settings import from_mapping, read_settings
 from zerosum.games.names import GameName
 from zerosum.games.permission import require_allowed
 from zerosum.games.source_files import differing, kept_name, rules_files
-from zerosum.network import CheckpointInfo, katago, lc0
+from zerosum.network import CheckpointInfo, any_size, katago, lc0
 from zerosum.search import SearchConfig
 
 LEARNED_RULES = SearchConfig(rules="learned", exact_bounds=False, proof_nodes=0, reuse_tree=False)
@@ -68,6 +68,8 @@ class Origin:
     def learned_game(self, info: CheckpointInfo) -> GameName:
         """The name of the game that the network has learned, by its run, which games of your own need.
 
+        Of several boards, as in `mixedgo`, it is the largest.
+
         A caller may load it: rules that are a program are those of a file that the user has allowed.
 
         Raises:
@@ -79,6 +81,8 @@ class Origin:
                 f"{self.path} has learned {self.game.given_object!r}, a game that was given as an object: give it"
                 " again, as game=MyGame(), or name its file, as --game path.py:Class."
             )
+        if info.game == any_size.MIXED:
+            return GameName.parse(any_size.largest_board(info))
         if self.game is not None and self.game.file is not None:
             name = self._own_rules(self.game, self.game.file)
         else:

@@ -6,6 +6,7 @@ print(player.analyse("4 4 3", num_simulations=800))
 
 from __future__ import annotations
 
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -15,19 +16,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum.base.errors import DataError, GameError, SettingsError
+from zerosum.base.errors import DataError, GameError, SettingsError, printable
 from zerosum.base.settings import num_cores
 from zerosum.games import Rules, State, make, state_after
 from zerosum.games.python_game import Game
 from zerosum.games.rules import with_planes_of
 from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
+from zerosum.network.any_size import for_game, plays_all_sizes, sized, untrained_words
 from zerosum.network.description import require_encoder
 from zerosum.network.evaluators import Evaluator, EvaluatorConfig, make_evaluator
 from zerosum.network.evaluators.backends import Precision
 from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, NetworkEvaluator, RolloutEvaluator
 from zerosum.network.evaluators.ownership import MovesLeft, OwnershipNetwork, Points, has_moves_left, has_ownership
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
-from zerosum.network.katago_config import KatagoConfig
 from zerosum.play.analysis import Analysis
 from zerosum.play.bundled import require_network
 from zerosum.play.driver import SearchDriver, Task
@@ -158,6 +159,11 @@ class Player:
         """Whether its network has an ownership head."""
         return self._ownership is not None
 
+    @property
+    def knows_no_result(self) -> bool:
+        """Whether the middle share of its network's evaluations is that of games without a result."""
+        return self._ownership is not None and self._ownership.knows_no_result
+
     def ownership(self, state: State, *, num_games: int) -> NDArray[np.float64] | None:
         """[squares] in [-1, 1]: 1 where the first player will own the square at the end of the game, -1 the second.
 
@@ -280,10 +286,10 @@ def load_player(
     In place of a path, `path` may be a run's name or a game, as in commands: its newest run, or the bundled network. It
     searches with the run's settings, and with `num_simulations` per move if given. `precision` is that of the network's
     evaluations (`evaluators.backends.Precision`). `game` ("path.py:Class", an object or its rules) is needed only for a
-    game of your own whose checkpoint lies outside of its run, or whose file the run does not know; and for a file of
-    KataGo, which plays on any board. `batch_size` is the usual maximum of positions per batch of the network; matches
-    use larger ones. A search by time keeps a batch per core in flight, or two on a GPU (`Player`). The player's game
-    has the planes that the network has learned, whatever planes `game` has.
+    game of your own whose checkpoint lies outside of its run, or whose file the run does not know; and for a network
+    that plays on boards of all sizes (KataGo's, those of `mixedgo`). `batch_size` is the usual maximum of positions per
+    batch of the network; matches use larger ones. A search by time keeps a batch per core in flight, or two on a GPU
+    (`Player`). The player's game has the planes that the network has learned, whatever planes `game` has.
 
     Raises:
         DataError: no complete checkpoint exists, or its network does not fit the game.
@@ -298,7 +304,10 @@ def load_player(
         num_simulations = num_simulations or ALPHA_BETA_NODES
     search = origin.own_search(info, num_simulations)
     learned = asked or make(origin.learned_game(info))
-    rules = rules_for(info, learned)
+    checkpoint = for_game(checkpoint, learned)
+    info, rules = checkpoint.info, rules_for(checkpoint.info, learned)
+    if sized(info, learned) is not None and (words := untrained_words(info, learned)):
+        print(printable(f"{path} {words}."), file=sys.stderr)
     evaluator = network_evaluator(
         checkpoint,
         rules,
@@ -315,7 +324,7 @@ def load_player(
         step=info.step,
         num_batches=num_cores(),
         batch_size=batch_size,
-        learned_game="" if isinstance(info.network, KatagoConfig) else info.full_name,
+        learned_game="" if plays_all_sizes(info) else info.full_name,
         ownership=OwnershipNetwork(checkpoint) if has_ownership(checkpoint) else None,
         moves_left=MovesLeft(checkpoint) if has_moves_left(checkpoint) else None,
     )

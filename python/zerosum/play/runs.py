@@ -15,6 +15,7 @@ from zerosum.base.files import require_own_files
 from zerosum.games import Rules, make
 from zerosum.games.names import GameName
 from zerosum.network import CheckpointInfo
+from zerosum.network.any_size import described_for
 from zerosum.network.checkpoint import checkpoints_to_play, list_checkpoints, read_info
 from zerosum.network.katago import SUFFIX
 from zerosum.network.lc0 import SUFFIXES
@@ -183,7 +184,7 @@ def spread_checkpoints(run: Path, count: int) -> list[Path]:
 def network_at(path: Path, *, game: Rules | None = None) -> CheckpointInfo:
     """The description of a network: of a run or a directory of checkpoints (the newest), or of one checkpoint.
 
-    `game` chooses the board of a file of KataGo, as in `load_checkpoint`.
+    `game` chooses the board of a network that plays boards of all sizes, as in `load_checkpoint`.
 
     Raises:
         DataError: there is no checkpoint with a complete description.
@@ -195,7 +196,7 @@ def network_at(path: Path, *, game: Rules | None = None) -> CheckpointInfo:
     found = newest_checkpoint(path / "checkpoints") or newest_checkpoint(path)
     if found is None:
         raise DataError(f"There is no checkpoint in {path}: name a run directory or a checkpoint's JSON.")
-    return found[1]
+    return described_for(found[1], game)
 
 
 def run_names(runs: Path | None = None) -> list[str]:

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.games import Rules, State
-from zerosum.games.rules import NO_PLY_CAP, given_options
+from zerosum.games.rules import NO_PLY_CAP, given_options, options_of
 from zerosum.notation.go_status import Judgement, beside, judge
 from zerosum.notation.go_words import COLUMNS, LETTERS, SHORTHANDS, GoRules, stones_of, text_of, vertex_of, without_past
-from zerosum.notation.legality import game_of, options_of
+from zerosum.notation.legality import game_of
 from zerosum.notation.record import Record
 
 COLOURS = ("black", "white")

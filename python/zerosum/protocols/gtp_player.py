@@ -16,8 +16,9 @@ from zerosum.base.errors import GameError
 from zerosum.contest.clock import TimeControl, TimeLeft
 from zerosum.contest.time_manager import TimeConfig, TimeManager
 from zerosum.games import Rules, measure_game
+from zerosum.games.rules import options_of
 from zerosum.notation.go_status import NUM_GAMES
-from zerosum.notation.legality import game_of, options_of
+from zerosum.notation.legality import game_of
 from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.background_search import BackgroundSearch
 from zerosum.play.driver import Task, progress_of

@@ -22,8 +22,8 @@ NUM_SYMMETRIES = 8
 def raw_network_text(board: GtpBoard, player: Player, symmetry: int) -> str:
     """KataGo's lines for a symmetry, without the outputs that the network lacks.
 
-    Our own networks tell neither scores nor, most of them, owners of points; KataGo's errors in the short term and the
-    time left are not read.
+    Our own networks tell scores and owners of points if they have heads for them; KataGo's errors in the short term and
+    the time left are not read.
     """
     size = board.size
     image = _image(size, symmetry)
@@ -43,10 +43,11 @@ def raw_network_text(board: GtpBoard, player: Player, symmetry: int) -> str:
         " ".join("     NAN" if np.isnan(p) else f"{p:8.6f}" for p in row) for row in policy[:-1].reshape(size, size)
     ]
     no_result, scores = 0.0, list[str]()
-    if (points := player.points(state)) is not None:
+    if player.knows_no_result:
         assert found.wdl is not None
         win, no_result, loss = found.wdl[0].tolist()
         white = win if board.mover == 1 else loss
+    if (points := player.points(state)) is not None:
         points = points.of_opponent()
         scores = [
             f"whiteLead {points.lead:.3f}",

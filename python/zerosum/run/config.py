@@ -231,11 +231,12 @@ def require_fit(config: RunConfig, game: Rules, network: CheckpointInfo | None) 
         require_initial_network(network, config.network, spec)
     if config.plays_alpha_beta:
         require_piece_planes(spec)
-    if config.network.ownership_head and not has_owners(game):
-        raise SettingsError(
-            f"network.ownership_head is true, but squares of {spec.full_name} have no owners, unlike those of Go:"
-            " leave it false."
-        )
+    for head in config.network.heads_of_owners:
+        if not has_owners(game):
+            raise SettingsError(
+                f"network.{head} is true, but squares of {spec.full_name} have no owners, unlike those of Go: leave it"
+                " false."
+            )
     if config.network.kind == "muzero" and not measure_game(game).takes_turns:
         raise SettingsError(
             f"network.kind is 'muzero', but in {spec.full_name} a side may move twice in a row, and the search by"
@@ -378,11 +379,12 @@ def _from_values(name: GameName, preset: str, values: Mapping[str, Mapping[str, 
     if config.network.kind == "updatable":
         require_updatable(config)
     require_muzero(config)
-    if config.network.ownership_head and config.selfplay.resign_false_positives is not None:
-        raise SettingsError(
-            "selfplay.resign_false_positives ends games before their squares have owners, from which"
-            " network.ownership_head learns: switch one of them off, for example --set network.ownership_head=false."
-        )
+    for head in config.network.heads_of_owners:
+        if config.selfplay.resign_false_positives is not None:
+            raise SettingsError(
+                "selfplay.resign_false_positives ends games before their squares have owners, from which"
+                f" network.{head} learns: switch one of them off, for example --set network.{head}=false."
+            )
     return config
 
 

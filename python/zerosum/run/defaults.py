@@ -11,6 +11,7 @@ from zerosum.games import Rules, measure_game
 from zerosum.games.rules import has_owners, names_planes
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.evaluators.device import num_devices, uses_gpu
+from zerosum.network.part_of_planes import BOARD_PLANE
 from zerosum.network.weights import num_operations
 from zerosum.run.gpu_defaults import gpu_settings, learner_settings
 from zerosum.search.config import natural_noise_alpha
@@ -37,6 +38,8 @@ LEAST_POSITIONS = 80_000
 199 Elo when 6x64 had learned from 23,000 positions, and by 83 Elo at some 37,000 (docs/log.md)."""
 OWNERS_SEARCH = {"c_init": 1.1, "unvisited_reduction": 0.3}
 """Narrower than in other games, about as in KataGo; minishogi loses by narrower searches (docs/log.md)."""
+ANY_SIZE = {"value_pooling": True, "pooling_interval": 2, "score_head": True}
+"""A network of Go on boards of all sizes: none of its weights depends on the size (not measured)."""
 OPERATIONS_PER_CPU_SECOND = 150e9
 """Operations of a network in a CPU-second of a training, its learner included, if a simulation costs an evaluation:
 144e9 in 9x9 Go with 4x48, 197e9 with 6x64."""
@@ -58,6 +61,8 @@ def default_settings(
       would lead to positions that no player reaches.
     - Planes: in Go they show chains with few liberties, unless the game is named with planes of its own.
     - Ownership: a game whose squares have owners, Go, is learned with an ownership head.
+    - Boards of all sizes: a game with planes for them (`mixedgo`, `go(planes=sized)`) is learned by a network without
+      weights of single squares, which also learns the score.
     - On a GPU the network is larger, as are batches; a very large budget has more simulations, too (`gpu_defaults.py`).
       Long games have no cache of evaluations (`default_cache`).
 
@@ -84,6 +89,7 @@ def default_settings(
         "num_blocks": 2 if is_small else 2 + max(height, width) // 3,
         "policy_head": "planes" if spec.has_action_planes and not is_small else "dense",
         "ownership_head": owners,
+        **(ANY_SIZE if spec.planes[0].name == BOARD_PLANE else {}),
     }
     per_position = num_simulations + fast_simulations * (1 / SelfplayConfig().full_search_share - 1)
     chosen_filters, on_gpu = min(FILTERS), dict[str, dict[str, Any]]()

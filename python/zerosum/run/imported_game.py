@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 
 from zerosum.base.errors import GameError
 from zerosum.games import Rules, start_state
+from zerosum.games.rules import options_of
 from zerosum.notation import Move, Record
 from zerosum.notation.centipawns import coefficient_of, value_of
-from zerosum.notation.legality import FOULS, NOTATIONS, NullMoveError, explains_foul, options_of, parse_move
+from zerosum.notation.legality import FOULS, NOTATIONS, NullMoveError, explains_foul, parse_move
 from zerosum.notation.sgf_root import MOVE_OPTIONS
 from zerosum.replay.records import PLY, GameRecord, PlyFlag, policy_target
 from zerosum.run import hcpe3

@@ -7,8 +7,7 @@ from typing import Any
 
 from zerosum.analysis.go_score import expected_points
 from zerosum.games import State
-from zerosum.games.rules import has_owners
-from zerosum.notation.legality import options_of
+from zerosum.games.rules import has_owners, options_of
 from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.go_ending import final_score
 from zerosum.play.player import Player

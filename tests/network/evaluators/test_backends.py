@@ -12,7 +12,7 @@ from networks_for_tests import SMALL, make_checkpoint, make_info
 from zerosum.base.errors import SettingsError
 from zerosum.games import make
 from zerosum.network import CheckpointInfo
-from zerosum.network.evaluators import EvaluatorConfig, backends, device, make_evaluator, openvino, openvino_requests
+from zerosum.network.evaluators import EvaluatorConfig, backends, device, make_evaluator, openvino_requests
 from zerosum.network.evaluators.openvino import OpenVinoEvaluator
 from zerosum.network.evaluators.torch import TorchEvaluator
 
@@ -61,13 +61,16 @@ def test_fast_is_int8_where_the_cpu_and_the_game_allow_it(monkeypatch):
         return make_evaluator(make_checkpoint(info), config, batch_size=4).description
 
     core_game = CheckpointInfo.describe(make("connect4").spec, make_info(SMALL).network, step=0)
-    all_capabilities = openvino_requests.cpu_capabilities()
-    if {"BF16", "INT8"} <= all_capabilities:
-        assert chosen(core_game) == "OpenVINO, CPU, int8"
-        assert chosen(make_info(SMALL)) == "OpenVINO, CPU, bf16"  # positions of a user's game are not known
-    for module in (openvino, openvino_requests):
-        monkeypatch.setattr(module, "cpu_capabilities", lambda: {"FP32", "INT8"})
-    assert chosen(core_game) == "OpenVINO, CPU, f32"
+    monkeypatch.setattr(openvino_requests, "cpu_capabilities", lambda: {"FP32", "INT8"})
+    monkeypatch.setattr(openvino_requests, "has_int8_products", lambda: True)
+    assert chosen(core_game) == "OpenVINO, CPU, int8"
+    assert chosen(make_info(SMALL)) == "OpenVINO, CPU, f32"  # positions of a user's game are not known
+    monkeypatch.setattr(openvino_requests, "has_int8_products", lambda: False)
+    assert chosen(core_game) == "OpenVINO, CPU, f32", "named for every CPU, and slow without instructions for it"
+    for capabilities, computes in (({"FP32", "BF16", "INT8"}, True), ({"FP32", "BF16"}, False)):
+        monkeypatch.setattr(openvino_requests, "cpu_capabilities", lambda found=capabilities: found)
+        assert openvino_requests.computes_int8() == computes
+    monkeypatch.setattr(openvino_requests, "cpu_capabilities", lambda: {"FP32", "INT8"})
     assert chosen(core_game, backend="torch").startswith("PyTorch, ")
 
 

@@ -52,7 +52,7 @@ pub type AnyGameResult = Result<Arc<dyn AnyGame>, String>;
 type Row = (&'static str, &'static [(&'static str, &'static str)], fn(Options) -> AnyGameResult);
 
 /// Every name that [`by_name`] knows, ascending.
-const GAMES: [Row; 17] = [
+const GAMES: [Row; 18] = [
     ("breakthrough", &[], make::<breakthrough::Breakthrough>),
     ("chess", &[], make::<chess::Chess>),
     ("chess960", &[], |options| Ok(erased(chess::Chess::with_encoding(options, chess::Variant::Chess960)?))),
@@ -66,6 +66,7 @@ const GAMES: [Row; 17] = [
     ("medley", &[], make::<medley::Medley>),
     ("minichess", &[], make::<minichess::Minichess>),
     ("minishogi", &[], make::<minishogi::Minishogi>),
+    ("mixedgo", &[], go::mixed::make),
     ("nim", &[], make::<nim::Nim>),
     ("othello", &[], make::<othello::Othello>),
     ("shogi", &[], make::<shogi::Shogi>),

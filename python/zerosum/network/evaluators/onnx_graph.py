@@ -34,6 +34,7 @@ from zerosum.base.errors import SettingsError
 from zerosum.base.files import write_durably
 from zerosum.network import Checkpoint
 from zerosum.network.graph import graph
+from zerosum.network.layer_protocol import LARGEST
 from zerosum.network.muzero import LEAST_RANGE
 from zerosum.network.muzero_graph import initial_inference, recurrent_inference
 
@@ -263,6 +264,21 @@ class _Operations:
 
     def max_of_squares(self, x: str) -> str:
         return self.compute("ReduceMax", [x], axes=[2, 3], keepdims=0)
+
+    def first_plane(self, x: str) -> str:
+        return self.compute("Slice", [x, *(self._constant([bound]) for bound in (0, 1, 1))])
+
+    def on_board(self, x: str, board: str) -> str:
+        return self.compute("Mul", [x, board])
+
+    def mean_on_board(self, x: str, board: str) -> str:
+        squares = self._named("squares", np.array([2, 3]))
+        sums = (self.compute("ReduceSum", [y, squares], keepdims=0) for y in (self.on_board(x, board), board))
+        return self.compute("Div", [*sums])
+
+    def max_on_board(self, x: str, board: str) -> str:
+        is_board = self.compute("Greater", [board, self._constant(np.float32(0))])
+        return self.max_of_squares(self.compute("Where", [is_board, x, self._constant(np.float32(-LARGEST))]))
 
     def shift(self, x: str, y: str) -> str:
         return self.compute("Add", [x, self._of_filters(y)])

@@ -22,7 +22,7 @@ from zerosum.network.evaluators.openvino_requests import (
     CompiledSizes,
     ThreadRequests,
     best_precision,
-    cpu_capabilities,
+    computes_int8,
     openvino_core,
     options,
     require_openvino,
@@ -42,14 +42,13 @@ NUM_POSITIONS = 256
 
 
 def fast_precision(info: CheckpointInfo) -> str:
-    """The precision "fast" on this CPU: "int8" for the program's games if the CPU has bf16 and int8, else "auto".
+    """The precision "fast" on this CPU: "int8" for the program's games if the CPU has instructions for it, else "auto".
 
     It is "f32" for networks of KataGo: their trunks are sums of all blocks without norms, which bf16 rounds coarsely.
     """
     if isinstance(info.network, KatagoConfig):
         return "f32"
-    is_fast = {"BF16", "INT8"} <= cpu_capabilities() and info.core_game() is not None
-    return "int8" if is_fast and has_int8(info) else "auto"
+    return "int8" if computes_int8() and info.core_game() is not None and has_int8(info) else "auto"
 
 
 def has_int8(info: CheckpointInfo) -> bool:

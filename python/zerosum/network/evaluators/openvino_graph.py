@@ -22,6 +22,7 @@ from openvino import Node, opset13
 from zerosum.base.errors import DataError
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.graph import graph
+from zerosum.network.layer_protocol import LARGEST
 from zerosum.network.muzero import LEAST_RANGE
 from zerosum.network.muzero_graph import initial_inference, recurrent_inference
 from zerosum.network.weights import Weights
@@ -151,6 +152,24 @@ class _Operations:
 
     def max_of_squares(self, x: Node) -> Node:
         return opset13.reduce_max(x, opset13.constant(np.array([2, 3])), keep_dims=False)
+
+    def first_plane(self, x: Node) -> Node:
+        starts, ends = (opset13.constant(np.array([bound])) for bound in (0, 1))
+        return opset13.slice(x, starts, ends, opset13.constant(np.array([1])), opset13.constant(np.array([1])))
+
+    def on_board(self, x: Node, board: Node) -> Node:
+        return opset13.multiply(x, board)
+
+    def mean_on_board(self, x: Node, board: Node) -> Node:
+        squares = opset13.constant(np.array([2, 3]))
+        sums = (opset13.reduce_sum(y, squares, keep_dims=False) for y in (opset13.multiply(x, board), board))
+        return opset13.divide(*sums)
+
+    def max_on_board(self, x: Node, board: Node) -> Node:
+        beside = opset13.multiply(
+            opset13.subtract(board, opset13.constant(np.float32(1))), opset13.constant(np.float32(LARGEST))
+        )
+        return self.max_of_squares(opset13.add(opset13.multiply(x, board), beside))
 
     def shift(self, x: Node, y: Node) -> Node:
         return opset13.add(x, opset13.unsqueeze(y, opset13.constant(np.array([2, 3]))))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zerosum._core import has_int8_products
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import require_known
 
@@ -48,6 +49,14 @@ def cpu_capabilities() -> set[str]:
     INT8 alone says little: OpenVINO names it for CPUs without instructions for it as well.
     """
     return set(openvino_core().get_property("CPU", "OPTIMIZATION_CAPABILITIES"))
+
+
+def computes_int8() -> bool:
+    """Whether int8 is faster than all other precisions on this CPU, which has instructions for its products.
+
+    A CPU without bf16 has them or not: Intel's Cascade Lake and Ice Lake do.
+    """
+    return "INT8" in (found := cpu_capabilities()) and ("BF16" in found or has_int8_products())
 
 
 def best_precision() -> str:

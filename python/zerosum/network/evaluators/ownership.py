@@ -1,8 +1,8 @@
 """Owner of each square at the end of the game, the score and the moves left, by a network's heads for them, in NumPy.
 
 A head is only trained with (`network/heads.py`), so it is not in the graphs that search. People ask for it a few times
-a second, and NumPy is enough for that: a position of 19x19 takes a network of 6x64 some 60 ms. Only networks of KataGo
-tell the score, and some of Lc0 the moves left.
+a second, and NumPy is enough for that: a position of 19x19 takes a network of 6x64 some 60 ms. Networks of KataGo and
+those with a score head tell the score, and some of Lc0 the moves left.
 
 Shape suffixes: B positions, F and G filters, H and W the board, K kernel, S squares.
 """
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from zerosum.network import Checkpoint
 from zerosum.network.graph import graph
-from zerosum.network.heads import OWNERSHIP
+from zerosum.network.heads import KOMI_PLANE, LEAST_DEVIATION, OWNERSHIP, POINTS, POINTS_SCALE
 from zerosum.network.katago_config import SCORE, KatagoConfig
+from zerosum.network.layer_protocol import LARGEST
 from zerosum.network.lc0_config import MOVES_LEFT
 
 
@@ -54,14 +55,25 @@ class OwnershipNetwork:
         return owners
 
     @property
+    def knows_no_result(self) -> bool:
+        """Whether the middle one of the network's three shares is that of games without a result, not of draws."""
+        return isinstance(self._checkpoint.info.network, KatagoConfig)
+
+    @property
     def knows_points(self) -> bool:
         """Whether the network tells the score."""
-        return isinstance(self._checkpoint.info.network, KatagoConfig)
+        return any(head in self._checkpoint.info.network.heads for head in (SCORE, POINTS))
 
     def points(self, planes_1CHW: NDArray[np.float32]) -> Points:
         """The score of one position for the player to move. The network must tell it (`knows_points`)."""
+        assert self.knows_points, "the network has no score head"
         info, weights = self._checkpoint.info, self._checkpoint.weights
-        assert isinstance(info.network, KatagoConfig), "the network has no score head"
+        if not isinstance(info.network, KatagoConfig):
+            outputs = graph(_Operations(), planes_1CHW, info.network, info.shape, weights, heads=[POINTS])
+            mean, deviation = outputs[POINTS.name][0].astype(np.float64)
+            channel = [name for name, _ in info.planes].index(KOMI_PLANE)
+            points = POINTS_SCALE * (float(mean) + float(planes_1CHW[0, channel, 0, 0]))
+            return Points(points, points, POINTS_SCALE * (float(np.logaddexp(deviation, 0)) + LEAST_DEVIATION))
         outputs = graph(_Operations(), planes_1CHW, info.network, info.shape, weights, heads=[SCORE])
         mean, deviation, lead = outputs[SCORE.name][0].astype(np.float64)
         units = info.network.points
@@ -138,6 +150,20 @@ class _Operations:
 
     def max_of_squares(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
         maxima: NDArray[np.float32] = x.max(axis=(2, 3))
+        return maxima
+
+    def first_plane(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        return x[:, :1]
+
+    def on_board(self, x: NDArray[np.float32], board: NDArray[np.float32]) -> NDArray[np.float32]:
+        return x * board
+
+    def mean_on_board(self, x: NDArray[np.float32], board: NDArray[np.float32]) -> NDArray[np.float32]:
+        means: NDArray[np.float32] = (x * board).sum(axis=(2, 3)) / board.sum(axis=(2, 3))
+        return means
+
+    def max_on_board(self, x: NDArray[np.float32], board: NDArray[np.float32]) -> NDArray[np.float32]:
+        maxima: NDArray[np.float32] = np.where(board > 0, x, np.float32(-LARGEST)).max(axis=(2, 3))
         return maxima
 
     def shift(self, x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -25,6 +25,7 @@ from zerosum.network import Checkpoint, CheckpointInfo
 from zerosum.network.architectures import LAYERS_OF_PLANES, connect
 from zerosum.network.evaluators.batch_limit import is_out_of_memory
 from zerosum.network.graph import folded_layers
+from zerosum.network.layer_protocol import LARGEST
 from zerosum.network.plane_bits import PlaneBits
 
 # cuDNN is fastest with channels in multiples of these (H100: the first convolution of chess takes 103 us for 119
@@ -216,6 +217,18 @@ class _FusedLayers:
 
     def max_of_squares(self, x: _Node) -> _Node:
         return _tensor(x).amax(dim=(2, 3))
+
+    def first_plane(self, x: _Node) -> _Node:
+        return _tensor(x)[:, :1]
+
+    def on_board(self, x: _Node, board: _Node) -> _Node:
+        return _tensor(x) * _tensor(board)
+
+    def mean_on_board(self, x: _Node, board: _Node) -> _Node:
+        return (_tensor(x) * _tensor(board)).sum(dim=(2, 3)) / _tensor(board).sum(dim=(2, 3))
+
+    def max_on_board(self, x: _Node, board: _Node) -> _Node:
+        return _tensor(x).where(_tensor(board) > 0, -LARGEST).amax(dim=(2, 3))
 
     def shift(self, x: _Node, y: _Node) -> _Node:
         return _tensor(x) + _tensor(y)[:, :, None, None]

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from zerosum.base.errors import SettingsError
 from zerosum.contest.mover import EngineAnswer, MoveLimits
 from zerosum.games import Rules, start_state
+from zerosum.games.rules import options_of
 from zerosum.notation.go_words import stones_of
-from zerosum.notation.legality import options_of
 from zerosum.play.engines.position import EnginePosition
 from zerosum.play.engines.process import EngineProcess, EngineTimeouts
 

@@ -15,7 +15,7 @@ use crate::player::Player;
 /// The longest side of a board that these networks know.
 const MAX_SIZE: usize = 19;
 /// Komi is divided by this number.
-const KOMI_SCALE: f32 = 20.0;
+pub const KOMI_SCALE: f32 = 20.0;
 /// Komi counts up to the number of points and so many more.
 const MOST_KOMI_BEYOND: f32 = 20.0;
 
@@ -120,9 +120,8 @@ pub fn encode<const W: usize, const P: usize>(go: &Go<W, P>, state: &State<W, P>
 
     let number = |holds: bool| if holds { 1.0 } else { 0.0 };
     state.latest.iter().for_each(|action| planes.constant(number(action.map(usize::from) == Some(pass))));
-    let komi = own_komi(go, state);
-    let most = pass as f32 + MOST_KOMI_BEYOND;
-    planes.constant(komi.clamp(-most, most) / KOMI_SCALE);
+    let komi = limited_komi(go, state);
+    planes.constant(komi / KOMI_SCALE);
     planes.constant(number(variant.superko.is_of_all_positions()));
     planes.constant(match variant.superko {
         Superko::Positional => 0.5,
@@ -136,7 +135,7 @@ pub fn encode<const W: usize, const P: usize>(go: &Go<W, P>, state: &State<W, P>
     (0..3).for_each(|_| planes.constant(0.0));
     planes.constant(number(state.passes > 0));
     (0..3).for_each(|_| planes.constant(0.0));
-    planes.constant(if is_territory { 0.0 } else { komi_wave(komi.clamp(-most, most), pass) });
+    planes.constant(if is_territory { 0.0 } else { komi_wave(komi, pass) });
 }
 
 /// A board with these stones.
@@ -148,6 +147,12 @@ fn board_of<const W: usize, const P: usize>(go: &Go<W, P>, stones: &[SquareSet<W
         });
     }
     board
+}
+
+/// The komi of the player to move, as far as the planes count it.
+pub fn limited_komi<const W: usize, const P: usize>(go: &Go<W, P>, state: &State<W, P>) -> f32 {
+    let most = go.variant.pass() as f32 + MOST_KOMI_BEYOND;
+    own_komi(go, state).clamp(-most, most)
 }
 
 /// The points that the player to move has besides its area. With territory scoring, those of its area are counted as if
@@ -164,7 +169,7 @@ fn own_komi<const W: usize, const P: usize>(go: &Go<W, P>, state: &State<W, P>) 
 
 /// How far komi is from one with which the game can be drawn, from −0.5 to 0.5: draws need komi of the parity of the number
 /// of points, at least without an odd seki.
-fn komi_wave(komi: f32, num_points: usize) -> f32 {
+pub fn komi_wave(komi: f32, num_points: usize) -> f32 {
     let parity = (num_points % 2) as f32;
     let beyond = (komi - parity).rem_euclid(2.0);
     if beyond < 0.5 {

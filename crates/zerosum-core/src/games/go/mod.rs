@@ -1,16 +1,19 @@
 //! Go on boards of 5×5 to 25×25: area or territory scoring, superko or simple ko, two passes end the game.
 //!
 //! `board` has stones and chains, `superko` the earlier positions, `state` the rules of a move, `territory` its count,
-//! `playout` the random games that find dead stones, `points` and `notation` the texts; options and planes are here.
+//! `playout` the random games that find dead stones, `points` and `notation` the texts; options and the papers' planes are
+//! here, other planes in `sized` and `katago`. `mixed` is a game on boards of several sizes.
 
 mod board;
 mod geometry;
 mod katago;
 mod ladder;
+pub mod mixed;
 mod notation;
 mod pass_alive;
 mod playout;
 mod points;
+mod sized;
 mod state;
 mod superko;
 mod territory;
@@ -60,6 +63,8 @@ pub enum Scoring {
 pub enum Input {
     /// Stones of the latest positions, as in the papers, and stones by liberties.
     Paper,
+    /// The same, with the board's size and komi.
+    Sized,
     /// The inputs of KataGo's networks.
     Katago,
 }
@@ -122,13 +127,22 @@ impl Variant {
         };
         let (history, repeats_history) = options.history(MAX_HISTORY)?;
         let liberties = options.number("liberties", 0, 0..=board::MAX_LIBERTIES)?;
-        let input =
-            if options.choice("planes", &["paper", "katago"])? == "katago" { Input::Katago } else { Input::Paper };
+        let input = match options.choice("planes", &["paper", "sized", "katago"])? {
+            "paper" => Input::Paper,
+            "sized" => Input::Sized,
+            _ => Input::Katago,
+        };
         if input == Input::Katago {
             katago::require_fitting(size, history, repeats_history, liberties)?;
         }
         let max_plies = options.max_plies((2 * size * size) as u32)?;
-        let planes = if input == Input::Katago { katago::planes() } else { planes(history, liberties) };
+        let planes = match input {
+            Input::Paper => {
+                stone_planes(history, liberties).chain([PlaneSpec::constant("1 if Black is to move")]).collect()
+            }
+            Input::Sized => sized::planes(history, liberties, false),
+            Input::Katago => katago::planes(),
+        };
         let spec = GameSpec::new("go", 1, size * size + 1, (size, size), planes, max_plies)?
             .with_options(options.canonical()?)
             .with_action_planes()
@@ -157,12 +171,13 @@ pub fn make(options: Options) -> AnyGameResult {
     })
 }
 
-fn planes(history: usize, liberties: usize) -> Vec<PlaneSpec> {
+/// The planes of the stones: of the latest positions, and by liberties.
+fn stone_planes(history: usize, liberties: usize) -> impl Iterator<Item = PlaneSpec> {
     let stones = |age| ["own", "opponent"].map(|side| PlaneSpec::bits(format!("{side} stones{}", ago(age))));
     let chains = (1..=liberties).map(|count| {
         PlaneSpec::bits(format!("stones of chains with {count} {}", if count == 1 { "liberty" } else { "liberties" }))
     });
-    (0..history).flat_map(stones).chain(chains).chain([PlaneSpec::constant("1 if Black is to move")]).collect()
+    (0..history).flat_map(stones).chain(chains)
 }
 
 /// The symmetries of the board that keep the handicap points; all keep the pass.
@@ -262,8 +277,10 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
     }
 
     fn encode(&self, state: &State<W, P>, planes: &mut Planes<'_>) {
-        if self.variant.input == Input::Katago {
-            return katago::encode(self, state, planes);
+        match self.variant.input {
+            Input::Paper => {}
+            Input::Sized => return sized::encode(self, state, planes, false, |points| points.0),
+            Input::Katago => return katago::encode(self, state, planes),
         }
         let own = state.player.index();
         for age in 0..self.variant.history {
@@ -411,7 +428,9 @@ fn describe(variant: &Variant) -> Description {
              makes a position, too; positions before the game began have no stones. A position that was set up is \
              {fill} (`history_fill`, repeat or zero). With `liberties=3` three more planes mark the stones of both \
              sides whose chains have one, two and three liberties (0 to 8; the paper: none; KataGo, arXiv \
-             1902.10565: 3). The last plane is 1 everywhere if Black is to move. `planes=katago` are the inputs of KataGo's \
+             1902.10565: 3). The last plane is 1 everywhere if Black is to move. `planes=sized` have no such plane; they have the \
+             points of the board (all of them, but in `mixedgo`), and numbers: whether the last move was a pass, komi, and the side of \
+             the board. A network with them can play on boards of all sizes. `planes=katago` are the inputs of KataGo's \
              networks (version 7), for boards up to 19×19: 22 planes of points, with liberties, ko, the last five moves, \
              ladders and areas, and 19 numbers, with passes, komi and rules."
         ),
