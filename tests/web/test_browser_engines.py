@@ -43,6 +43,15 @@ def test_candidate_points_have_their_win_rates_and_go_has_its_score(visit: Open,
     assert re.search(r"(black|white) leads by \d+\.\d points|an even score", page.locator(".says").inner_text())
 
 
+def test_a_hint_of_a_small_network_tells_no_visits(visit: Open, networks: None) -> None:
+    """An alpha-beta search has no visits to share among moves."""
+    page = visit("#/play?game=chess&side=0&vs=zerosum%27s+network&moves=e2e4+e7e5")
+    page.get_by_role("button", name="Hint").click()
+    page.locator(".thought .lines li").first.wait_for()
+    text = page.locator(".thought").inner_text()
+    assert re.search(r"plies? deep", text) and "% for white" in text and "visits" not in text
+
+
 def test_lost_points_are_coloured_dots_after_a_review(visit: Open, networks: None) -> None:
     page = visit(GO, script=NO_ENGINE)
     reviewed(page)

@@ -80,7 +80,8 @@ class Searches:
             simulations = player.config.num_simulations
         config = _sliced(player.config if seconds is None else player.config_by_time())
         limits = self._limits.looking if is_looking else self._limits
-        total = min(simulations or limits.simulations, limits.simulations)
+        # A search by time alone may make as many positions as take as long as the limit's simulations.
+        total = player.visits_for(limits.simulations) if simulations is None else min(simulations, limits.simulations)
         most_seconds = min(seconds or limits.seconds, limits.seconds)
         self.num_running += 1
         try:
