@@ -78,6 +78,8 @@ def test_a_search_by_time_is_not_ended_by_the_simulations_of_a_tree(house: House
         assert most / 4 < found.num_visits <= most + 1, "those of the depth that was begun last do not count"
         asked = await few.search(player, player.game.initial_state(), simulations=5000)
         assert asked.num_visits < most / 4, "a number that was asked for is held to the limit as it is"
+        longer = await few.search(player, player.game.initial_state(), simulations=5000, times=100)
+        assert longer.num_visits > asked.num_visits, "or to a multiple, as for the longer looks of a review"
 
     try:
         with_page(house, work)

@@ -54,6 +54,9 @@ export function commentParts(view, node, review, at) {
 }
 
 function verdict(text, move) {
+  if (move.hindsight)
+    return `${text}: not sure. The review saw no loss here; by what it saw later in the game, the move may give away ${
+      percent(move.hindsight, 1)}.`;
   if (move.unsure)
     return `${text}: not sure. It may give away ${
              lossWords(move)}, and chance alone may show as much; a longer review ` +
