@@ -28,11 +28,15 @@ export function lossLevel({points, loss}) {
 export const lossWords = ({points, loss}) =>
   `${points === null || points === undefined ? "" : `${points.toFixed(1)} points, `}${percent(loss, 1)}`;
 
-/** The dots of the moves on the board: on all stones that have numbers, or on the piece that has just moved. */
+/**
+ * The dots of the moves on the board: on all stones that have numbers, or on the piece that has just moved; none on a
+ * move in doubt.
+ */
 export function lossDots(view, review) {
   if (!review || view.variation.length) return [];
   const placed = view.canNumber ? view.numbers : view.moved.slice(-1).map((cell) => [cell, view.ply]);
-  return placed.filter(([, number]) => review.moves[number - 1]).map(([cell, number]) => {
+  const isJudged = (move) => move && !move.hindsight;
+  return placed.filter(([, number]) => isJudged(review.moves[number - 1])).map(([cell, number]) => {
     const move = review.moves[number - 1];
     return [cell, lossLevel(move), `Move ${number} lost ${lossWords(move)}`];
   });
