@@ -38,7 +38,7 @@ def position(rate: float, found: Analysis | None) -> ReviewedPosition:
 
 
 def game(*rates: float, others: list[float | None], marks: list[str] | None = None, longer: float = 0.0):
-    """Moves in turn, and the plies asked about. `rates` are the first player's, `others` the mover's by another move."""
+    """Moves in turn, and the plies asked about. `rates`: the first player's, `others`: the mover's by another move."""
     asked: list[int] = []
     played, positions = [], []
     for ply, other in enumerate(others):
