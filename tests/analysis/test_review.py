@@ -90,7 +90,11 @@ def test_a_blunder_is_looked_at_longer(late: float, mark: str) -> None:
     found = review(Record("connect4", moves("1 2 3")), analyst, Task(num_visits=10))
     assert [move.mark for move in found.moves] == ["", mark, ""]
     assert analyst.asked[:4] == [(0, 10), (1, 10), (2, 10), (3, 10)]
-    assert analyst.asked[4:] == [(1, 10 * LONGER), (2, 10 * LONGER)], "only the positions around the blunder"
+    longer = [(1, 10 * LONGER), (2, 10 * LONGER)]
+    assert analyst.asked[4:6] == longer, "only the positions around the blunder"
+    # Where both looks differ, the last position still says that the second move lost: a doubt, with a look of its own.
+    assert analyst.asked[6:] == ([] if mark else longer[:1])
+    assert [move.unsure for move in found.moves] == ["", "" if mark else "??", ""]
 
 
 @pytest.mark.parametrize(("late", "mark", "unsure"), [(0.8, "??", ""), (0.25, "", "?"), (-0.5, "", "")])

@@ -123,6 +123,29 @@ def test_the_computers_move_is_said_aloud(visit: Open) -> None:
     assert told.inner_text().startswith(f"random played {answer}."), "what was played, then whose turn it is"
 
 
+def test_an_analysis_is_said_once_a_position(visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine reports several times a second; a live region that had all of it would never be silent."""
+    monkeypatch.setattr("zerosum.web.searches.SLICE_SECONDS", 0.001)
+    page = visit("#/analyse?game=connect4&vs=rollouts")
+    said = """whose => {
+        const [said, shown] = ["main [aria-live]", ".says"].map(one => document.querySelector(one)?.textContent.trim());
+        return said?.startsWith(`${whose} to move: `) && shown.startsWith(`${whose} to move: `) &&
+            shown.includes("(1,000 simulations");
+    }"""
+    page.wait_for_function(said, arg="Yellow")
+    page.evaluate(
+        """() => {
+            window.heard = [];
+            const look = ([{target}]) => heard.push(target.textContent);
+            new MutationObserver(look).observe(document.querySelector("main [aria-live]"), {childList: true});
+        }"""
+    )
+    page.get_by_role("gridcell", name="column 4, row 1").click()
+    page.wait_for_function(said, arg="Red")
+    heard = page.evaluate("heard")
+    assert len(heard) == 2 and heard[0] == "Red to move." and "% for red" in heard[1]
+
+
 def test_a_board_is_a_grid_with_rows_and_named_cells(visit: Open) -> None:
     page = visit("#/play?game=connect4&side=both&moves=4")
     says(page, "to move")

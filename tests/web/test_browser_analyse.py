@@ -51,7 +51,7 @@ def test_another_game_of_a_file_is_chosen(visit: Open, tmp_path: Path) -> None:
     page.get_by_label("Game of the file, one of 3").select_option("2")
     says(page, "Eve – ?")
     assert history(page, 1) == ["c4"]
-    assert page.get_by_label("Game of the file").locator("option:checked").inner_text().startswith("3. Eve")
+    assert page.get_by_label("Game of the file").locator("option:checked").inner_text().startswith("3 of 3: Eve")
     page.get_by_label("Game of the file").select_option("0")
     says(page, "Ann – ?")
 

@@ -53,6 +53,7 @@ def test_the_second_player_sees_only_boards_between_players_turned(visit: Open, 
     )
     assert place.split(", ")[:2] == first.split(", ") or place.split(",")[0] == first
     assert page.get_by_role("button", name="Flip").is_visible() == (game == "chess")
+    assert page.locator(".player-bar").last.inner_text().startswith("You"), "people sit below the board"
 
 
 def test_connect_four_is_a_blue_frame_with_yellow_and_red_discs(visit: Open) -> None:

@@ -43,6 +43,15 @@ def test_candidate_points_have_their_win_rates_and_go_has_its_score(visit: Open,
     assert re.search(r"(black|white) leads by \d+\.\d points|an even score", page.locator(".says").inner_text())
 
 
+def test_a_hint_of_a_small_network_tells_no_visits(visit: Open, networks: None) -> None:
+    """An alpha-beta search has no visits to share among moves."""
+    page = visit("#/play?game=chess&side=0&vs=zerosum%27s+network&moves=e2e4+e7e5")
+    page.get_by_role("button", name="Hint").click()
+    page.locator(".thought .lines li").first.wait_for()
+    text = page.locator(".thought").inner_text()
+    assert re.search(r"plies? deep", text) and "% for white" in text and "visits" not in text
+
+
 def test_lost_points_are_coloured_dots_after_a_review(visit: Open, networks: None) -> None:
     page = visit(GO, script=NO_ENGINE)
     reviewed(page)
@@ -95,11 +104,25 @@ def test_a_loss_that_chance_may_show_is_not_sure(visit: Open) -> None:
             const view = { history: ["b2"], here: 1, comments: [] };
             const move = { loss: 0.125, points: null, better: ["a1"] };
             const told = (more) => commentParts(view, {}, { moves: [{ ...move, ...more }] }, 1)[0].textContent;
-            return [["", "?"], ["?", ""], ["", ""]].map(([mark, unsure]) => told({ mark, unsure }));
+            return [["", "?"], ["?", ""], ["", ""], ["", "?", 0.2]].map(
+                ([mark, unsure, hindsight = 0]) => told({ mark, unsure, hindsight }));
         }"""
     )
     assert said[0].startswith("b2: not sure. It may give away 12.5 %")
-    assert said[1:] == ["b2 is a mistake: it gives away 12.5 %. Better was a1.", "b2: the review found no mistake."]
+    assert said[1:3] == ["b2 is a mistake: it gives away 12.5 %. Better was a1.", "b2: the review found no mistake."]
+    assert said[3].startswith("b2: not sure.") and "later in the game, the move may give away 20.0 %" in said[3]
+
+
+def test_a_move_that_later_ones_call_in_question_is_not_called_fine(visit: Open, networks: None) -> None:
+    """Black's ninth move in Morphy's game of 1858, at the usual effort: no single search sees what is wrong with it."""
+    moves = "b5 Nxb5 cxb5 Bxb5+ Nbd7 O-O-O Rd8 Rxd7 Rxd7 Rd1 Qe6 Bxd7+ Nxd7 Qb8+ Nxb8 Rd8#".replace("+", "%2B")
+    start = "rn2kb1r/pp2qppp/2p2n2/4p1B1/2B1P3/1QN5/PPP2PPP/R3K2R b KQkq - 1 9".replace(" ", "+")
+    words = moves.replace("#", "%23").replace(" ", "+")
+    page = visit(f"#/analyse?game=chess&start={start}&moves={words}&ply=1", script=NO_ENGINE)
+    page.get_by_role("button", name="Review the game").click()
+    page.locator(".summary table").wait_for()
+    said = page.locator(".comment").inner_text()
+    assert re.search(r"b5: not sure. .* later in the game, the move may give away \d+\.\d %", said), said
 
 
 def test_every_percentage_says_whose_it_is(visit: Open) -> None:

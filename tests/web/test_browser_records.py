@@ -97,5 +97,8 @@ def test_a_record_fits_a_phone(visit: Open) -> None:
     page.get_by_role("button", name="Variation: d5").click()
     current(page, "Variation: d5")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.evaluate("scrollTo(0, 0)")
+    board, onward = page.locator(".board").bounding_box(), page.get_by_label("One move on").bounding_box()
+    assert board["y"] < onward["y"] < PHONE["height"], "the moves are walked below the board, without scrolling"
     shown, whole = page.locator(".moves [aria-current]").bounding_box(), page.locator(".moves").bounding_box()
     assert whole["y"] <= shown["y"] and shown["y"] + shown["height"] <= whole["y"] + whole["height"] + 1

@@ -11,6 +11,15 @@ from web_for_tests import PHONE, Open
 
 LAPTOP = {"width": 1280, "height": 800}
 GAME = "4+4+3+3+5+5+2"
+SEVERAL = "\n\n".join(
+    f"""[White "{white}"]
+[Black "Duke Karl II / Count Isouard de Vauvenargues"]
+[Date "1858.11.02"]
+
+1. e4 {{A comment}} e5 2. Nf3 d6 (2... Nc6 3. Bb5) 3. d4 Bg4 4. dxe5 Bxf3 5. Qxf3 *"""
+    for white in ("Paul Charles Morphy", "Adolf Anderssen")
+)
+"""A file of two games between people with long names."""
 PARTS = {
     "the board": ".board",
     "the bar": ".evaluation",
@@ -41,8 +50,9 @@ def networks(monkeypatch: pytest.MonkeyPatch) -> None:
         (f"connect4&moves={GAME}&ply=4", ""),
         ("go9&moves=E5+C3+G7+G3+C7+A1+E3&ply=7", ""),
         ("go9", "(;GM[1]SZ[9]KM[7]PB[Honinbo Shusaku]PW[Gennan Inseki];B[ee];W[gc];B[cc](;W[cg];B[gg])(;W[gg]))"),
+        ("chess", SEVERAL),
     ],
-    ids=["connect4", "go9", "record"],
+    ids=["connect4", "go9", "record", "several"],
 )
 def test_the_analysis_of_a_reviewed_game_is_seen_at_once(visit: Open, networks: None, game: str, record: str) -> None:
     page = visit(f"#/analyse?game={game}", size=LAPTOP)
@@ -52,11 +62,13 @@ def test_the_analysis_of_a_reviewed_game_is_seen_at_once(visit: Open, networks: 
         page.get_by_label("A game, a position or moves").fill(record)
         page.get_by_role("button", name="Open", exact=True).click()
         page.get_by_text("About this game").wait_for()
+        assert page.get_by_label("Game of the file").is_visible() == (record is SEVERAL)
         page.get_by_role("button", name="Last position").click()
         page.locator(".lines li").nth(2).wait_for()
-    page.get_by_label("Search of a position").select_option("50")
+    page.get_by_label("Search of a position").select_option(index=0)
     page.get_by_role("button", name="Review the game").click()
     page.locator(".summary table").wait_for(timeout=120_000)
+    page.evaluate("scrollTo(0, 0)")
     # One look: the lines are drawn anew with each report of the search.
     boxes = page.wait_for_function(
         """parts => {

@@ -11,7 +11,8 @@ from updatable_for_tests import train_updatable
 from web_for_tests import Page, with_page
 from zerosum.play.runs import NETWORKS
 from zerosum.web.library import Library
-from zerosum.web.limits import Limits
+from zerosum.web.limits import LOOKS, Limits
+from zerosum.web.searches import Searches
 from zerosum.web.server import new_house
 from zerosum.web.visit import House
 
@@ -62,6 +63,28 @@ def test_a_search_in_short_turns_gets_as_deep_as_it_may(house: House, monkeypatc
         assert found.stop_reason == at_once.stop_reason and found.depth >= at_once.depth - 1 > 0
 
     with_page(house, work)
+
+
+@pytest.mark.parametrize("is_looking", [False, True])
+def test_a_search_by_time_is_not_ended_by_the_simulations_of_a_tree(house: House, is_looking: bool) -> None:
+    """A small network makes 100,000 positions, the limit's simulations, in a fifth of a second."""
+    player = house.library.analyst("mini", house.library.game("minichess"))
+    few = Searches(Limits(simulations=20))
+
+    async def work(page: Page) -> None:
+        found = await few.search(player, player.game.initial_state(), seconds=60.0, is_looking=is_looking)
+        assert found.stop_reason == "simulations"
+        most = player.visits_for(20) * (LOOKS if is_looking else 1)
+        assert most / 4 < found.num_visits <= most + 1, "those of the depth that was begun last do not count"
+        asked = await few.search(player, player.game.initial_state(), simulations=5000)
+        assert asked.num_visits < most / 4, "a number that was asked for is held to the limit as it is"
+        longer = await few.search(player, player.game.initial_state(), simulations=5000, times=100)
+        assert longer.num_visits > asked.num_visits, "or to a multiple, as for the longer looks of a review"
+
+    try:
+        with_page(house, work)
+    finally:
+        few.close()
 
 
 def test_a_review_without_a_number_looks_as_long_as_a_tree_search(house: House) -> None:

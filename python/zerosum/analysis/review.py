@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 
 from zerosum.analysis.analyst import Analyst
 from zerosum.analysis.finished_go import PeoplesCount
+from zerosum.analysis.hindsight import in_hindsight
 from zerosum.analysis.people import PeoplesShare, peoples_shares
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules, State, start_state
@@ -57,7 +58,7 @@ class Thresholds:
 
 
 LONGER = 8
-"""How many times as long the positions before and after a blunder are searched, before it is called one."""
+"""How many times as long the positions around a blunder are searched before it is called one, and those in doubt."""
 
 MARKS = {"?!": "inaccuracy", "?": "mistake", "??": "blunder"}
 
@@ -83,6 +84,11 @@ class ReviewedPosition:
         return self.report.value if self.report.player == 0 else -self.report.value
 
     @property
+    def is_judged_by_search(self) -> bool:
+        """Whether the value is an estimate of the search, neither proven nor a count by people."""
+        return self.report is not None and self.report.proven is None and self.value == self.searched_value
+
+    @property
     def win_rate(self) -> float:
         """The value as the first player's chance, in [0, 1], with half a win for a draw."""
         return win_rate(self.value)
@@ -104,7 +110,9 @@ class ReviewedMove:
     people: tuple[PeoplesShare, ...] = ()
     """How many people play it, by each network that was asked."""
     unsure: str = ""
-    """The mark of a loss that chance alone may show: such a move has no `mark`."""
+    """The mark of a loss that chance alone may show, or only later positions: such a move has no `mark`."""
+    hindsight: float = 0.0
+    """The loss of the mover's win rate that only later positions show (`hindsight.py`), in [0, 1]; 0 for none."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +160,8 @@ def review(
     Ctrl-C ends a review early: it then has the moves that were searched by then (`Review.is_interrupted`).
 
     A move's loss is the mover's win rate before the move minus the win rate after it. Around a move that looks like a
-    blunder both positions are searched longer, and that search decides.
+    blunder both positions are searched longer, and that search decides. Where later positions show a loss that the
+    search before the move did not see, the position is searched longer, too, and the move is `unsure` (`hindsight.py`).
 
     Args:
         record: A record of the analyst's game, without errors.
@@ -201,6 +210,11 @@ def review(
         with contextlib.suppress(KeyboardInterrupt):  # the verdicts of the first look stand
             positions = _looked_longer(analyst, task, moves, positions, start, actions)
             moves = _verdicts(analyst, thresholds, positions, actions)
+            if not isinstance(analyst.player.evaluator, RolloutEvaluator):  # chance alone makes its values differ
+                longer = replace(_longer(task), num_lines=max(task.num_lines, 2))
+                moves = in_hindsight(
+                    moves, positions, thresholds, lambda ply: analyst.final(longer, start=start, moves=actions[:ply])
+                )
     moves = _with_people(moves, people, game, positions)
     return Review(record, game, tuple(positions), tuple(moves), analyst.player.own_name, thresholds, is_interrupted)
 
@@ -235,19 +249,23 @@ def _looked_longer(
     actions: Sequence[int],
 ) -> list[ReviewedPosition]:
     """The positions, those around a blunder searched `LONGER` times as long: a sacrifice may only look like one."""
-    longer = replace(
-        task,
-        num_visits=None if task.num_visits is None else LONGER * task.num_visits,
-        seconds=None if task.seconds is None else LONGER * task.seconds,
-    )
+    longer = _longer(task)
     doubtful = {ply + step for ply, move in enumerate(moves) if move.mark == "??" for step in (0, 1)}
     looked = list(positions)
     for ply in sorted(doubtful):
         known = positions[ply]
         # Solved positions are known; one whose value is not the search's was counted by people.
-        if known.report is not None and known.report.proven is None and known.value == known.searched_value:
+        if known.is_judged_by_search:
             looked[ply] = _searched(known.state, analyst.final(longer, start=start, moves=actions[:ply]))
     return looked
+
+
+def _longer(task: Task) -> Task:
+    return replace(
+        task,
+        num_visits=None if task.num_visits is None else LONGER * task.num_visits,
+        seconds=None if task.seconds is None else LONGER * task.seconds,
+    )
 
 
 def _with_people(

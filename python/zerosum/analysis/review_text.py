@@ -59,6 +59,8 @@ def _blanks(text: str, width: int) -> str:
 
 
 def _better(review: Review, move: ReviewedMove, before: ReviewedPosition) -> str:
+    if move.hindsight:
+        return f"not sure: later moves show that it may lose {move.hindsight:.1%}"
     if not move.mark or before.report is None:
         return ""
     found = ", ".join(f"{share.by} {share.best:.0%}" for share in move.people if share.best is not None)
@@ -126,6 +128,8 @@ def review_numbers(review: Review, *, number: int = 1) -> dict[str, Any]:
 
 def _move_numbers(move: ReviewedMove) -> dict[str, Any]:
     numbers = {"move": move.text, "by_player": move.player, "loss": _rounded(move.loss), "mark": move.mark}
+    if move.hindsight:
+        numbers["hindsight"] = _rounded(move.hindsight)
     return {**numbers, "people": [share.numbers() for share in move.people]} if move.people else numbers
 
 

@@ -18,7 +18,8 @@ class Limits:
     """Maximum values. A request above one is refused with a message that names it."""
 
     simulations: int = 100_000
-    """Simulations of one search."""
+    """Simulations of one search. A search by time of a small network makes `POSITIONS_PER_SIMULATION` times as many
+    positions, which take as long."""
     seconds: float = 60.0
     """Seconds of one search."""
     memory_mib: int = 128

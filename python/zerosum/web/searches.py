@@ -63,6 +63,7 @@ class Searches:
         seconds: float | None = None,
         num_lines: int = 1,
         is_looking: bool = False,
+        times: int = 1,
         on_report: Callable[[Analysis], None] = lambda _: None,
     ) -> Analysis:
         """Search a position from scratch; a cancelled call ends the search.
@@ -73,6 +74,7 @@ class Searches:
             simulations: Simulations to make; the player's own number if neither limit is given.
             seconds: Seconds to search. The first limit that is reached ends the search.
             is_looking: Whether it runs while a visitor looks, up to `Limits.looking`.
+            times: How many times as many simulations as the limit it may make.
             num_lines: Moves that are reported with the best play after them.
             on_report: Gets the results after each slice, in the event loop.
         """
@@ -80,7 +82,9 @@ class Searches:
             simulations = player.config.num_simulations
         config = _sliced(player.config if seconds is None else player.config_by_time())
         limits = self._limits.looking if is_looking else self._limits
-        total = min(simulations or limits.simulations, limits.simulations)
+        # A search by time alone may make as many positions as take as long as the limit's simulations.
+        most = times * limits.simulations
+        total = player.visits_for(most) if simulations is None else min(simulations, most)
         most_seconds = min(seconds or limits.seconds, limits.seconds)
         self.num_running += 1
         try:

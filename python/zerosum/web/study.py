@@ -278,6 +278,7 @@ class Study:
                     "mark": move.mark,
                     "unsure": move.unsure,
                     "loss": round(move.loss, 4),
+                    "hindsight": round(move.hindsight, 4),
                     "points": self._points_lost(number, move),
                     "better": list(best.texts(page_notation(self.game))[:8]) if best is not None else [],
                     "cells": move_cells(self.game, before.state, best.actions[0]) if best is not None else [],

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from zerosum.analysis.query_fields import Fields, QueryError
-from zerosum.analysis.review import Review, ReviewedPosition
+from zerosum.analysis.review import LONGER, Review, ReviewedPosition
 from zerosum.base.errors import SettingsError
 from zerosum.games import State
 from zerosum.games.rules import has_owners
@@ -205,7 +205,7 @@ async def _review(visit: Visit, study: Study, player: Player, simulations: int) 
         if is_stopped:
             raise SettingsError("the review was stopped.")
         asked = asyncio.run_coroutine_threadsafe(
-            visit.house.searches.search(player, state, simulations=task.num_visits, num_lines=2), loop
+            visit.house.searches.search(player, state, simulations=task.num_visits, num_lines=2, times=LONGER), loop
         )
         pending.append(asked)
         found = asked.result()

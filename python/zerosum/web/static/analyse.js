@@ -12,15 +12,21 @@ import {REVIEWS, SEARCHES} from "./players.js";
 import {commentParts, lossDots, summaryTable} from "./review_parts.js";
 import {ask, on, whenOpen} from "./wire.js";
 
+const SPOKEN_SECONDS = 2;  // of a search, after which its value is said aloud
+
 export function show(main, fields) {
   let view = null, look = null, second = null, points = [], review = null, owned = null;
   let isOn = localStorage.getItem("look") !== "off", isNumbered = localStorage.getItem("numbers") === "on";
   let analyst = fields.get("vs") ?? "", rival = fields.get("vs2") ?? "", opponents = [], pasted = {}, tree = [];
   let overlay = localStorage.getItem("overlay") ?? "arrows", simulations = "400";
+  let spoken = {here: null, isJudged: false};  // of which position something was said aloud, and whether its value
   const board = new Board((action) => act("study.move", {action}), "Board to analyse on");
   const bar = new EvaluationBar();
   board.whole.prepend(bar.element);
-  const says = h("p", {className: "says", role: "status", "aria-live": "polite"});
+  const names = h("span", {className: "names"}), said = h("span");
+  const says = h("p", {className: "says"}, names, " ", said);
+  const aloud =
+    h("p", {className: "unseen", role: "status", "aria-live": "polite"});  // once a position, not each report
   const lines = h("ol", {className: "lines"});
   const secondSays = h("p", {className: "second-says"}), secondLines = h("ol", {className: "lines second"});
   const more = h("details", {className: "more-engines", open: Boolean(rival)});
@@ -35,7 +41,7 @@ export function show(main, fields) {
   const captions = h("p", {className: "counts"});
   const other = h("div", {className: "others"});
   const effort = h("div"), flip = h("span", {className: "flip"});
-  const chooser = h("div", {className: "panel", hidden: true});
+  const chooser = h("div", {className: "chooser", hidden: true});
   const unlearned = h("p", {className: "dim unlearned", role: "note", hidden: true});
   const faults = h("div", {className: "panel faults", role: "alert", hidden: true});
   const opening = opener(!fields.get("game"), open);
@@ -45,8 +51,8 @@ export function show(main, fields) {
   main.append(
     heading,
     h("section", {className: "stage"}, board.whole, h("div", {className: "panel wide"}, graph, progress, comment)),
-    h("section", {className: "side"}, h("div", {className: "files"}, opening, headers), faults, chooser,
-      h("div", {className: "panel"}, says, unlearned, controls, lines, secondSays, secondLines,
+    h("section", {className: "side"}, h("div", {className: "files"}, opening, headers, chooser), faults,
+      h("div", {className: "panel"}, aloud, says, unlearned, controls, lines, secondSays, secondLines,
         h("div", {className: "more-row"}, other, more), captions),
       h("div", {className: "panel list"}, list, variation,
         h("div", {className: "row browse"}, button("«", "First position", () => act("study.goto", {ply: 0})),
@@ -122,10 +128,10 @@ export function show(main, fields) {
     board.choices = view.choices;
     board.show(view.board, view.moves, marks());
     const at = view.variation.length ? null : view.ply;
-    const players = view.players ? `${view.players[0]} – ${view.players[1]}. ` : "";
-    says.textContent = view.over ?
-      `${players}The game is over: ${view.over}.` :
-      `${players}${look ? evaluation(view, look) : `${sideName(view, view.mover)} to move.`}`;
+    names.textContent = names.title = view.players ? view.players.join(" – ") : "";
+    const plain = view.over ? `The game is over: ${view.over}.` : `${sideName(view, view.mover)} to move.`;
+    said.textContent = look && !view.over ? evaluation(view, look) : plain;
+    if (spoken.here !== view.here || view.over) say(plain);
     renderControls();
     lines.replaceChildren(...lineRows(view, look, tryMove));
     renderSecond();
@@ -156,11 +162,12 @@ export function show(main, fields) {
         h("code", {}, "zerosum web CHECKPOINT.json"), ".");
     chooser.hidden = view.others.length < 2;
     chooser.replaceChildren(
-      chooser.hidden ? "" :
-                       choice(
-                         `Game of the file, one of ${view.others.length}`,
-                         view.others.map((title, index) => [String(index), `${index + 1}. ${title}`]), view.index,
-                         (index) => open({...pasted, index: Number(index)})));
+      chooser.hidden ?
+        "" :
+        choice(
+          `Game of the file, one of ${view.others.length}`,
+          view.others.map((title, index) => [String(index), `${index + 1} of ${view.others.length}: ${title}`]),
+          view.index, (index) => open({...pasted, index: Number(index)})));
     main.querySelector(".exports")
       .replaceChildren(...(
         review ?
@@ -196,6 +203,12 @@ export function show(main, fields) {
       const {of, ...rest} = JSON.parse(sessionStorage.getItem("study"));
       return of.join("\n") === [known.game, known.start ?? "", known.moves ?? ""].join("\n") ? rest : {};
     } catch { return {}; }
+  }
+
+  /** Say a text aloud, once. */
+  function say(text, isJudged = false) {
+    spoken = {here: view.here, isJudged};
+    if (aloud.textContent !== text) aloud.textContent = text;
   }
 
   const tryMove = (action) => act("study.move", {action});
@@ -359,7 +372,8 @@ export function show(main, fields) {
   on("look", (event) => {
     if (event.here !== view?.here || !isOn) return;
     look = event;
-    says.textContent = `${view.players ? `${view.players[0]} – ${view.players[1]}. ` : ""}${evaluation(view, look)}`;
+    said.textContent = evaluation(view, look);
+    if (!spoken.isJudged && (look.stop_reason || look.seconds >= SPOKEN_SECONDS)) say(said.textContent, true);
     renderBar();
     if (!lines.contains(document.activeElement)) lines.replaceChildren(...lineRows(view, look, tryMove));
     board.mark(marks());
@@ -389,9 +403,9 @@ export function show(main, fields) {
     render(view);
     if (isOn) searchHere();  // the review has ended the search of the position
   });
-  on("trouble", ({says: said}) => {
+  on("trouble", ({says: words}) => {
     progress.hidden = true;
-    toast(said);
+    toast(words);
   });
 
   function key(event) {

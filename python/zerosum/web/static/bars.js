@@ -38,8 +38,11 @@ export class Bars {
 
   stop() { clearInterval(this.timer); }
 
+  /** A person against the computer is below, also where the board is not turned. */
   #places() {
-    const below = this.view.board.flipped ? 1 : 0;
+    const {board, people} = this.view;
+    const isFree = !board.turns && !board.hands?.length;  // pieces in hand stay on their side
+    const below = isFree && people.length === 1 ? people[0] : board.flipped ? 1 : 0;
     return this.bars.map((bar, place) => ({...bar, player: place ? 1 - below : below}));
   }
 

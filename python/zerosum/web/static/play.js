@@ -265,7 +265,8 @@ export function show(main, fields) {
         found.lines.map(
           (line) =>
             h("li", {}, h("b", {}, line.moves[0]),
-              h("span", {className: "dim"}, ` ${percent(line.share)} of visits, ${percent(line.rate)} for ${whose}`),
+              h("span", {className: "dim"},
+                `${found.has_policy ? ` ${percent(line.share)} of visits,` : ""} ${percent(line.rate)} for ${whose}`),
               h("span", {className: "rest"}, line.moves.slice(1, 8).join(" "))))));
   }
 

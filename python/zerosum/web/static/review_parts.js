@@ -28,11 +28,15 @@ export function lossLevel({points, loss}) {
 export const lossWords = ({points, loss}) =>
   `${points === null || points === undefined ? "" : `${points.toFixed(1)} points, `}${percent(loss, 1)}`;
 
-/** The dots of the moves on the board: on all stones that have numbers, or on the piece that has just moved. */
+/**
+ * The dots of the moves on the board: on all stones that have numbers, or on the piece that has just moved; none on a
+ * move in doubt.
+ */
 export function lossDots(view, review) {
   if (!review || view.variation.length) return [];
   const placed = view.canNumber ? view.numbers : view.moved.slice(-1).map((cell) => [cell, view.ply]);
-  return placed.filter(([, number]) => review.moves[number - 1]).map(([cell, number]) => {
+  const isJudged = (move) => move && !move.hindsight;
+  return placed.filter(([, number]) => isJudged(review.moves[number - 1])).map(([cell, number]) => {
     const move = review.moves[number - 1];
     return [cell, lossLevel(move), `Move ${number} lost ${lossWords(move)}`];
   });
@@ -54,6 +58,9 @@ export function commentParts(view, node, review, at) {
 }
 
 function verdict(text, move) {
+  if (move.hindsight)
+    return `${text}: not sure. The review saw no loss here; by what it saw later in the game, the move may give away ${
+      percent(move.hindsight, 1)}.`;
   if (move.unsure)
     return `${text}: not sure. It may give away ${
              lossWords(move)}, and chance alone may show as much; a longer review ` +
