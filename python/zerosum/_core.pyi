@@ -65,7 +65,7 @@ def core_game_names() -> list[str]:
     """Names of the games in the core, as `Game(name)` takes them; each may have its options in brackets behind it."""
 
 def has_int8_products() -> bool:
-    """True if this CPU has instructions for sums of 8-bit products (AVX512-VNNI, AVX-VNNI); false where it is unknown."""
+    """True if this CPU has instructions for sums of 8-bit products (AVX512-VNNI, AVX-VNNI); false if unknown."""
 
 def uniform(seed: int, game: int, ply: int, purpose: str) -> float:
     """A number in [0, 1), a pure function of its arguments: the counter-based generator behind every draw.

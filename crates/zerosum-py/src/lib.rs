@@ -36,7 +36,7 @@ fn core_game_names() -> Vec<&'static str> {
     zerosum_core::games::names().collect()
 }
 
-/// True if this CPU has instructions for sums of 8-bit products (AVX512-VNNI, AVX-VNNI); false where it is unknown.
+/// True if this CPU has instructions for sums of 8-bit products (AVX512-VNNI, AVX-VNNI); false if unknown.
 #[pyfunction]
 fn has_int8_products() -> bool {
     #[cfg(target_arch = "x86_64")]
