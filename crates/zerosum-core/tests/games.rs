@@ -7,7 +7,7 @@ use zerosum_core::game::{Action, Game, Notation, PlaneKind, Planes, Position};
 use zerosum_core::games::breakthrough::Breakthrough;
 use zerosum_core::games::chess::{Chess, Variant};
 use zerosum_core::games::connect4::ConnectFour;
-use zerosum_core::games::go::Go;
+use zerosum_core::games::go::{Go, mixed::MixedGo};
 use zerosum_core::games::gomoku::Gomoku;
 use zerosum_core::games::hex::Hex;
 use zerosum_core::games::medley::Medley;
