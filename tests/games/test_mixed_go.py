@@ -10,7 +10,7 @@ import pytest
 
 from go_twin import GoTwin
 from zerosum.games import make
-from zerosum.games.rules import drawn_start, start_state
+from zerosum.games.rules import drawn_start, own_starts, start_state
 
 FRAME, HISTORY = 11, 2
 GAME = f"mixedgo(sizes=5-7-{FRAME}, komi_spread=1, history={HISTORY}, suicide=true)"
@@ -59,3 +59,19 @@ def test_the_side_of_a_board_is_a_share_of_nineteen() -> None:
         "how far own komi is from a draw, as a wave",
         "side of the board / 19",
     ]
+
+
+def test_symmetries_keep_every_start() -> None:
+    """So a sample of a game from any start is learned from in all images."""
+    game, rng = make(GAME), random.Random(3)
+    starts = own_starts(game)
+    assert len(starts) == game.num_starts
+    for start in sorted(starts):
+        for symmetry in game.spec.symmetries:
+            state = image = start_state(game, start)
+            for _ in range(12):
+                legal = game.legal_actions(state)
+                assert sorted(symmetry[action] for action in legal) == game.legal_actions(image)
+                action = rng.choice(legal)
+                state, image = game.play(state, action), game.play(image, symmetry[action])
+            assert game.outcome(state) == game.outcome(image)

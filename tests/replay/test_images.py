@@ -69,3 +69,17 @@ def test_images_are_a_function_of_seed_and_step():
     assert first == again
     assert len({tuple(permuted(samples, symmetries, seed=1, step=step).actions.tolist()) for step in range(5)}) == 5
     assert permuted(samples, [], seed=1, step=2) is samples
+
+
+def test_only_games_from_starts_that_symmetries_keep_have_images():
+    window, symmetries = ReplayWindow(ReplayConfig()), Game("connect4").spec.symmetries
+    for game_id, start in enumerate(("", "kept", "other")):
+        window.add(record_of(game_id, [0, 1, 2], start=start))
+    samples = window.sample(300, seed=0, step=0)
+    images = permuted(samples, symmetries, starts={"kept"}, seed=1, step=2)
+    changed = {
+        start
+        for start, before, after in zip(samples.starts, rows(samples), rows(images), strict=True)
+        if before != after
+    }
+    assert changed == {"", "kept"}

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use zerosum_core::erased::{AnyGame, AnyPosition, AnyState};
-use zerosum_core::game::{Action, Game, Notation, PlaneKind, Planes, Position};
+use zerosum_core::game::{Action, Game, Notation, PlaneKind, Planes, Position, Starts};
 use zerosum_core::games::breakthrough::Breakthrough;
 use zerosum_core::games::chess::{Chess, Variant};
 use zerosum_core::games::connect4::ConnectFour;
@@ -116,8 +116,9 @@ fn check_position<G: Game>(game: &G, position: &Position<G::State>) {
 }
 
 /// Checks that a game with its actions permuted has the same legal moves, players and end.
-fn is_a_symmetry<G: Game>(game: &G, moves: &[Action], permutation: &[Action]) {
-    let (mut position, mut image) = (Position::initial(game), Position::initial(game));
+fn is_a_symmetry<G: Game>(game: &G, start: &G::State, moves: &[Action], permutation: &[Action]) {
+    let begun = || Position::<G::State> { state: start.clone(), plies: 0 };
+    let (mut position, mut image) = (begun(), begun());
     for action in moves {
         let mut expected: Vec<Action> =
             legal(game, &position).iter().map(|action| permutation[usize::from(*action)]).collect();
@@ -127,6 +128,21 @@ fn is_a_symmetry<G: Game>(game: &G, moves: &[Action], permutation: &[Action]) {
         position.play(game, *action);
         image.play(game, permutation[usize::from(*action)]);
         assert_eq!(position.outcome(game), image.outcome(game), "{permutation:?}\n{}", game.board_text(&image.state));
+    }
+}
+
+/// A random game from a start.
+fn random_moves<G: Game>(game: &G, start: &G::State, number: u32) -> Vec<Action> {
+    let mut random = RandomStream::new(2, number.into(), 0, "starts");
+    let mut position = Position::<G::State> { state: start.clone(), plies: 0 };
+    let mut moves = Vec::new();
+    loop {
+        let actions = legal(game, &position);
+        if actions.is_empty() {
+            return moves;
+        }
+        moves.push(actions[random.below(actions.len())]);
+        position.play(game, moves[moves.len() - 1]);
     }
 }
 
@@ -155,7 +171,7 @@ fn keeps_the_contract<G: Game>(game: &G, num_games: u64) -> String {
             moves.push(action);
         }
         for permutation in game.spec().symmetries() {
-            is_a_symmetry(game, &moves, permutation);
+            is_a_symmetry(game, &game.initial_state(), &moves, permutation);
         }
         let mut replayed = Position::initial(game);
         for action in &moves {
@@ -163,6 +179,13 @@ fn keeps_the_contract<G: Game>(game: &G, num_games: u64) -> String {
         }
         assert_eq!(look(game, &replayed), look(game, &position), "equal moves led to two positions: {moves:?}");
         longest = longest.max(position.plies);
+    }
+    if let Some(starts) = game.starts().filter(|_| !game.spec().symmetries().is_empty()) {
+        for number in 0..starts.num_starts() {
+            let start = starts.start(number);
+            let moves = random_moves(game, &start, number);
+            game.spec().symmetries().iter().for_each(|permutation| is_a_symmetry(game, &start, &moves, permutation));
+        }
     }
     assert!(longest <= game.spec().max_plies());
     assert_eq!(players, HashSet::from([Player::First, Player::Second]));

@@ -279,6 +279,11 @@ def _start_numbers(game: Rules) -> dict[str, int]:
     return {text: number for number, text in texts.items() if text is not None}
 
 
+def own_starts(game: Rules) -> frozenset[str]:
+    """The positions that the rules let a game begin with, as `start_state` takes them, but for the initial one."""
+    return frozenset(_start_numbers(game))
+
+
 def drawn_start(game: Rules, *, seed: int, number: int) -> str:
     """A random starting position of a game, as `start_state` takes it: a pure function of seed and number.
 

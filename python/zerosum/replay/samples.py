@@ -5,7 +5,7 @@ Letters: B samples, A actions of the game, N entries of a sparse policy target.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -100,11 +100,14 @@ class Later:
         return int(self.returns.shape[1]) - 1
 
 
-def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int, step: int) -> Samples:
+def permuted(
+    samples: Samples, symmetries: Sequence[Sequence[int]], *, starts: Collection[str] = (), seed: int, step: int
+) -> Samples:
     """A random image of each sample, or the sample itself, with equal probabilities: its game with permuted actions.
 
-    A game with another start than the initial position is not changed, because the image of its start is unknown. The
-    choice is a pure function of `seed` and `step`. Without symmetries the samples are returned unchanged.
+    The symmetries keep the initial position and `starts`. A game with another start is not changed, because the image
+    of its start is unknown. The choice is a pure function of `seed` and `step`. Without symmetries the samples are
+    returned unchanged.
     """
     if not symmetries:
         return samples
@@ -112,7 +115,7 @@ def permuted(samples: Samples, symmetries: Sequence[Sequence[int]], *, seed: int
     # The draw of the samples themselves has the key (seed, step).
     generator = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)).jumped())
     chosen = generator.integers(len(permutations), size=len(samples.game_ids))
-    chosen[[start != "" for start in samples.starts]] = 0
+    chosen[[start != "" and start not in starts for start in samples.starts]] = 0
     image_of_moves = np.repeat(chosen, np.diff(samples.action_offsets))
     policies = samples.policies
     policies = replace(policies, actions=permutations[chosen[policies.samples], policies.actions])

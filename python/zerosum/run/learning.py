@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.base.files import writing
 from zerosum.games import Rules
+from zerosum.games.rules import own_starts
 from zerosum.learner import Learner, StepReport, grown_state
 from zerosum.learner.parallel import LearnerDevices, ParallelLearner, new_learner
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, save_checkpoint
@@ -313,7 +314,7 @@ def draw_batch(
     if reanalysis is not None:
         samples = reanalysis.renewed(samples)
     if replay.use_symmetries:
-        samples = permuted(samples, game.spec.symmetries, seed=seed, step=step)
+        samples = permuted(samples, game.spec.symmetries, starts=own_starts(game), seed=seed, step=step)
     if num_later:
         share = config.learner.illegal_share
         return make_unrolled_batch(game, samples, search_value_weight=replay.search_value_weight, illegal_share=share)

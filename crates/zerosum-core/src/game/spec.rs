@@ -105,7 +105,7 @@ impl GameSpec {
     }
 
     /// The same with symmetries: permutations of the actions, without the identity, that map games to games with the
-    /// same outcome. Action `a` of a game is action `permutation[a]` of its image.
+    /// same outcome, from each of the starts. Action `a` of a game is action `permutation[a]` of its image.
     ///
     /// # Errors
     /// A sentence, if one is not a permutation of all actions.
