@@ -17,6 +17,7 @@ from zerosum.network.any_size import described_for, for_game, learned_name, play
 from zerosum.network.checkpoint import checkpoint_path, save_checkpoint
 from zerosum.network.evaluators import EvaluatorConfig, make_evaluator
 from zerosum.network.evaluators.onnx_graph import export
+from zerosum.network.evaluators.openvino_requests import openvino_core
 from zerosum.network.evaluators.ownership import OwnershipNetwork
 from zerosum.network.part_of_planes import BOARD_PLANE
 from zerosum.play.fit import fits, rules_for
@@ -80,10 +81,11 @@ def test_a_board_in_larger_planes_is_evaluated_as_alone(backend: str) -> None:
 
 
 def test_onnx_says_the_same_on_a_smaller_board(tmp_path: Path) -> None:
-    openvino = pytest.importorskip("openvino")
+    pytest.importorskip("openvino")
     network, file = a_network(), tmp_path / "net.onnx"
     export(network, file)
-    model = openvino.compile_model(openvino.Core().read_model(file), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    core = openvino_core()
+    model = core.compile_model(core.read_model(file), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     evaluator = make_evaluator(network, EvaluatorConfig("torch", precision="f32"), batch_size=4, num_threads=1)
     mixed, state, _, _ = a_position(0, plies=6)
     leaves = mixed.encode([state])

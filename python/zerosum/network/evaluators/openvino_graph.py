@@ -21,6 +21,7 @@ from openvino import Node, opset13
 
 from zerosum.base.errors import DataError
 from zerosum.network import NetworkConfig, NetworkShape
+from zerosum.network.evaluators.openvino_requests import openvino_core
 from zerosum.network.graph import graph
 from zerosum.network.layer_protocol import LARGEST
 from zerosum.network.muzero import LEAST_RANGE
@@ -88,7 +89,7 @@ def largest_inputs(
     if not operations.largest:
         return {}
     model = openvino.Model(list(operations.largest.values()), [planes], "largest inputs")
-    found = openvino.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})(planes_BCHW)
+    found = openvino_core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})(planes_BCHW)
     largest = {name: float(found[number]) for number, name in enumerate(operations.largest)}
     numbers: dict[str, Any] = {**weights, **largest}
     bad = [name for name, number in numbers.items() if not np.isfinite(number).all()]
