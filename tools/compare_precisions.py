@@ -23,13 +23,11 @@ from zerosum.games.rules import Leaves
 from zerosum.network import load_checkpoint
 from zerosum.network.evaluators import Evaluations, Evaluator
 from zerosum.network.evaluators.openvino import OpenVinoEvaluator
-from zerosum.network.evaluators.openvino_requests import cpu_capabilities
+from zerosum.network.evaluators.openvino_requests import CAPABILITIES, cpu_capabilities
 from zerosum.play.player import Player
 from zerosum.run.mistakes import mean_rate
 from zerosum.run.solved import mistake_rates, solved_sets
 from zerosum.search import SearchConfig
-
-PRECISIONS = ("f32", "bf16", "int8")
 
 
 def main() -> None:
@@ -47,7 +45,7 @@ def main() -> None:
     expected = OpenVinoEvaluator(checkpoint, batch_size=64, precision="f32").evaluate(leaves)
     network = checkpoint.info.network
     print(f"{checkpoint.info.full_name}, {network.num_blocks}x{network.num_filters}, step {checkpoint.info.step:,}")
-    for precision in PRECISIONS if "BF16" in cpu_capabilities() else ("f32", "int8"):
+    for precision in (one for one, name in CAPABILITIES.items() if name in cpu_capabilities()):
         evaluator = OpenVinoEvaluator(checkpoint, batch_size=64, precision=precision)
         text = differences(leaves, expected, evaluator.evaluate(leaves))
         if arguments.simulations and solved_sets(game):

@@ -62,7 +62,7 @@ def test_the_side_of_a_board_is_a_share_of_nineteen() -> None:
 
 
 def test_symmetries_keep_every_start() -> None:
-    """So a sample of a game from any start is learned from in all images."""
+    """Samples of games from every start are learned from in all images, which must be positions of the game."""
     game, rng = make(GAME), random.Random(3)
     starts = own_starts(game)
     assert len(starts) == game.num_starts

@@ -109,8 +109,11 @@ def test_a_network_is_described_for_the_board_that_is_played() -> None:
 
 
 def test_a_network_of_one_board_fits_others_only_without_weights_of_squares() -> None:
-    for change in ({"policy_head": "dense"}, {"value_pooling": False}):
-        config = dataclasses.replace(ANY_SIZE, **change)  # type: ignore[arg-type]
+    dense, with_squares = (
+        dataclasses.replace(ANY_SIZE, policy_head="dense"),
+        dataclasses.replace(ANY_SIZE, value_pooling=False),
+    )
+    for config in (dense, with_squares):
         info = CheckpointInfo.describe(make("go(size=9, planes=sized)").spec, config, step=1)
         assert not plays_all_sizes(info) and not fits(info, make("go13")) and fits(info, make("go9"))
     info = CheckpointInfo.describe(make("go(size=9, planes=sized)").spec, ANY_SIZE, step=1)

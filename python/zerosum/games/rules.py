@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -279,9 +279,9 @@ def _start_numbers(game: Rules) -> dict[str, int]:
     return {text: number for number, text in texts.items() if text is not None}
 
 
-def own_starts(game: Rules) -> frozenset[str]:
-    """The positions that the rules let a game begin with, as `start_state` takes them, but for the initial one."""
-    return frozenset(_start_numbers(game))
+def own_starts(game: Rules) -> Collection[str]:
+    """The texts of the positions that the rules let a game begin with; empty if that is the initial one alone."""
+    return _start_numbers(game).keys()
 
 
 def drawn_start(game: Rules, *, seed: int, number: int) -> str:

@@ -45,19 +45,9 @@ def described_for(info: CheckpointInfo, game: Rules | None) -> CheckpointInfo:
     own = sized(info, game)
     if own is None or own.spec.encoder_id == info.encoder_id:
         return info
-    spec, training = own.spec, {**info.training, _LEARNED: learned_name(info)}
-    return replace(
-        info,
-        game=spec.name,
-        game_options=spec.options,
-        game_version=spec.version,
-        encoder_id=spec.encoder_id,
-        planes=tuple((plane.name, plane.is_constant) for plane in spec.planes),
-        board_shape=spec.board_shape,
-        num_actions=spec.num_actions,
-        max_plies=spec.max_plies,
-        training=training,
-    )
+    training = {**info.training, _LEARNED: learned_name(info)}
+    described = CheckpointInfo.describe(own.spec, info.network, step=info.step, training=training)
+    return replace(described, code_version=info.code_version, created_at=info.created_at)
 
 
 def sized(info: CheckpointInfo, game: Rules | None) -> Rules | None:
@@ -83,7 +73,12 @@ def largest_board(info: CheckpointInfo) -> str:
 
 
 def untrained_words(info: CheckpointInfo, game: Rules) -> str:
-    """What of a game of Go one of our networks has not learned, as a sentence without a subject; "" for nothing."""
+    """What of a game of Go one of our networks has not learned, as a sentence without a subject.
+
+    It is "" for nothing, and for other networks and games.
+    """
+    if sized(info, game) is None:
+        return ""
     learned, options = make(learned_name(info)), options_of(game)
     if learned.spec.name == MIXED:
         own = options_of(learned)

@@ -152,8 +152,8 @@ POINTS = Head(
     loss_weight="score_weight",
     measures={
         "points_error": lambda logits, targets: (
-            POINTS_SCALE * (points_of(logits)[0] - targets["owners"].sum(dim=1) / POINTS_SCALE).abs()
-        )
+            POINTS_SCALE * points_of(logits)[0] - targets["owners"].sum(dim=1)
+        ).abs()
     },
     is_for_search=False,
 )

@@ -2,7 +2,7 @@
 
 The first plane of such a game has the points of the board (`mixedgo`). Every convolution sees 0 beside the board, as it
 does beyond the edge, and pooling leaves what is beside it out. So a network gives the same logits on a board of 7x7 in
-planes of 13x13 as in planes of 7x7 (tests/network/test_part_of_planes.py).
+planes of 13x13 as in planes of 7x7 (tests/network/test_any_size.py).
 """
 
 from __future__ import annotations

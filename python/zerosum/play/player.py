@@ -22,7 +22,7 @@ from zerosum.games import Rules, State, make, state_after
 from zerosum.games.python_game import Game
 from zerosum.games.rules import with_planes_of
 from zerosum.network import Checkpoint, CheckpointInfo, load_checkpoint
-from zerosum.network.any_size import for_game, plays_all_sizes, sized, untrained_words
+from zerosum.network.any_size import for_game, plays_all_sizes, untrained_words
 from zerosum.network.description import require_encoder
 from zerosum.network.evaluators import Evaluator, EvaluatorConfig, make_evaluator
 from zerosum.network.evaluators.backends import Precision
@@ -306,7 +306,7 @@ def load_player(
     learned = asked or make(origin.learned_game(info))
     checkpoint = for_game(checkpoint, learned)
     info, rules = checkpoint.info, rules_for(checkpoint.info, learned)
-    if sized(info, learned) is not None and (words := untrained_words(info, learned)):
+    if words := untrained_words(info, learned):
         print(printable(f"{path} {words}."), file=sys.stderr)
     evaluator = network_evaluator(
         checkpoint,

@@ -313,7 +313,7 @@ def draw_batch(
     )
     if reanalysis is not None:
         samples = reanalysis.renewed(samples)
-    if replay.use_symmetries:
+    if replay.use_symmetries and game.spec.symmetries:
         samples = permuted(samples, game.spec.symmetries, starts=own_starts(game), seed=seed, step=step)
     if num_later:
         share = config.learner.illegal_share
