@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import cast
 
 from zerosum._core import Root
-from zerosum.analysis.review import Review, ReviewedMove, ReviewedPosition, Thresholds
 from zerosum.analysis.review_command import ReviewCommand
+from zerosum.analysis.reviewed import Review, ReviewedMove, ReviewedPosition, Thresholds
 from zerosum.games import Rules, State, make, parse_action
 from zerosum.notation import Move, Record
 from zerosum.notation.legality import states_of

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from reviews_for_tests import moves
 from zerosum.analysis.analyst import Analyst
 from zerosum.analysis.hindsight import in_hindsight
-from zerosum.analysis.review import ReviewedMove, ReviewedPosition, Thresholds, review
+from zerosum.analysis.review import review
+from zerosum.analysis.reviewed import ReviewedMove, ReviewedPosition, Thresholds
 from zerosum.games import State, make
 from zerosum.notation import Record
 from zerosum.play.analysis import Analysis

@@ -21,9 +21,10 @@ from lc0_files import Lc0File, lc0_network
 from reviews_for_tests import DATA, moves
 from zerosum._core import Root
 from zerosum.analysis.analyst import Analyst
-from zerosum.analysis.review import LONGER, Review, Thresholds, review
+from zerosum.analysis.review import LONGER, review
 from zerosum.analysis.review_command import ReviewCommand
 from zerosum.analysis.review_text import review_numbers, review_text
+from zerosum.analysis.reviewed import Review, Thresholds
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules, State, adopt, make
 from zerosum.network.evaluators import Evaluator, RolloutEvaluator, UniformEvaluator

@@ -11,12 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from zerosum.analysis.reviewed import ReviewedMove, ReviewedPosition, Thresholds
 from zerosum.play.analysis import Analysis
-
-if TYPE_CHECKING:
-    from zerosum.analysis.review import ReviewedMove, ReviewedPosition, Thresholds
 
 
 def in_hindsight(

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from zerosum.analysis.analyst import DEFAULT_SIMULATIONS, Analyst, position_of
-from zerosum.analysis.review import Review, Thresholds, review
+from zerosum.analysis.review import review
 from zerosum.analysis.review_record import annotated, require_words
 from zerosum.analysis.review_text import review_numbers, review_text
+from zerosum.analysis.reviewed import Review, Thresholds
 from zerosum.base.errors import DataError, GameError, SettingsError, nearest, printable
 from zerosum.games import Rules, State, make
 from zerosum.games.picture import describe_position

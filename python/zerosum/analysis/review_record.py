@@ -21,7 +21,7 @@ import io
 from collections.abc import Callable, Sequence
 
 from zerosum.analysis.go_score import points_lost
-from zerosum.analysis.review import MARKS, Review, ReviewedMove, ReviewedPosition
+from zerosum.analysis.reviewed import MARKS, Review, ReviewedMove, ReviewedPosition
 from zerosum.base.errors import SettingsError
 from zerosum.games import Rules
 from zerosum.games.playthrough import Playthrough

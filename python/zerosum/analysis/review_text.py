@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from zerosum.analysis.review import MARKS, Review, ReviewedMove, ReviewedPosition
+from zerosum.analysis.reviewed import MARKS, Review, ReviewedMove, ReviewedPosition
 from zerosum.games.board_text import side_to_move
 from zerosum.games.rules import move_number, peoples_notation
 from zerosum.play.analysis import columns

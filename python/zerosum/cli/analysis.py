@@ -67,8 +67,8 @@ def analyse(
 ) -> None:
     """Analyse positions and games: win rates, best moves and mistakes; for people or for another program."""
     from zerosum.analysis.analyst import limits
-    from zerosum.analysis.review import Thresholds
     from zerosum.analysis.review_command import ReviewCommand
+    from zerosum.analysis.reviewed import Thresholds
     from zerosum.play.choice import Players
     from zerosum.play.driver import Task
 

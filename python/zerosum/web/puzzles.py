@@ -15,7 +15,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from zerosum.analysis.query_fields import Fields, QueryError
-from zerosum.analysis.review import Review, Thresholds
+from zerosum.analysis.reviewed import Review, Thresholds
 from zerosum.base.errors import DataError, GameError, SettingsError
 from zerosum.games import Rules
 from zerosum.play.analysis import win_rate

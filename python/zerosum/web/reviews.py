@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from zerosum.analysis.review import Review
+from zerosum.analysis.reviewed import Review
 from zerosum.notation.record import Record
 
 MOST_REVIEWS = 16

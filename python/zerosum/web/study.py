@@ -19,9 +19,10 @@ from typing import Any
 
 from zerosum.analysis.analyst import Analyst
 from zerosum.analysis.go_score import points_lost
-from zerosum.analysis.review import Review, ReviewedMove, review
+from zerosum.analysis.review import review
 from zerosum.analysis.review_record import annotated
 from zerosum.analysis.review_text import review_numbers
+from zerosum.analysis.reviewed import Review, ReviewedMove
 from zerosum.base.errors import DataError, GameError, SettingsError, shown
 from zerosum.games import Rules, State, parse_action, start_state
 from zerosum.games.playthrough import Playthrough

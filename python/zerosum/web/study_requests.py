@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from zerosum.analysis.query_fields import Fields, QueryError
-from zerosum.analysis.review import LONGER, Review, ReviewedPosition
+from zerosum.analysis.review import LONGER
+from zerosum.analysis.reviewed import Review, ReviewedPosition
 from zerosum.base.errors import SettingsError
 from zerosum.games import State
 from zerosum.games.rules import has_owners

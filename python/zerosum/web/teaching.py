@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zerosum.analysis.review import Thresholds
+from zerosum.analysis.reviewed import Thresholds
 from zerosum.play.analysis import Analysis, win_rate
 from zerosum.play.player import Player
 from zerosum.web.analyses import lead
