@@ -13,9 +13,7 @@
 
 use super::state::State;
 use super::{AnyGameResult, CoreGame, Go, RULES, Variant, erased, sized};
-use crate::game::{
-    Action, Description, Game, GameSpec, Notation, Outcome, Planes, Points, Starts, Valuation, find_action,
-};
+use crate::game::{Action, Description, Game, GameSpec, Notation, Outcome, Planes, Points, Starts, Valuation};
 use crate::games::options::{OptionValues, Options};
 use crate::games::{history::MAX_HISTORY, square_symmetries, squares::SquareSet};
 use crate::picture::Picture;
@@ -32,7 +30,6 @@ struct Choices {
     sizes: Vec<u8>,
     komi_spread: u8,
     max_plies: u32,
-    history: usize,
     /// The options of each board's rules.
     rules: String,
 }
@@ -62,7 +59,7 @@ impl Choices {
             "planes=sized, suicide={suicide}, superko={superko}, history={history}, history_fill={fill}, \
              liberties={liberties}"
         );
-        Ok(Self { options: options.canonical()?, sizes, komi_spread, max_plies, history, rules })
+        Ok(Self { options: options.canonical()?, sizes, komi_spread, max_plies, rules })
     }
 
     /// The rules of a board with its usual komi and so much more.
@@ -153,7 +150,6 @@ impl<const W: usize, const P: usize> Board<W, P> {
 pub struct MixedGo<const W: usize, const P: usize> {
     spec: GameSpec,
     frame: usize,
-    history: usize,
     /// The boards in the order of their starts.
     boards: Vec<Board<W, P>>,
     /// The start that people see first: the largest board with its usual komi.
@@ -180,7 +176,8 @@ impl<const W: usize, const P: usize> MixedGo<W, P> {
             }
         }
         let initial = boards.len() - 1 - 2 * usize::from(choices.komi_spread);
-        let planes = sized::planes(choices.history, boards[0].go.variant.liberties, true);
+        let Variant { history, liberties, .. } = boards[0].go.variant;
+        let planes = sized::planes(history, liberties, true);
         let mut symmetries = square_symmetries(frame);
         for image in &mut symmetries {
             image.push((frame * frame) as Action);
@@ -189,7 +186,7 @@ impl<const W: usize, const P: usize> MixedGo<W, P> {
             .with_options(choices.options)
             .with_action_planes()
             .with_symmetries(symmetries)?;
-        Ok(Self { spec, frame, history: choices.history, boards, initial })
+        Ok(Self { spec, frame, boards, initial })
     }
 
     fn board(&self, state: &MixedState<W, P>) -> &Board<W, P> {
@@ -267,10 +264,6 @@ impl<const W: usize, const P: usize> Game for MixedGo<W, P> {
         board.go.action_text(&state.own, board.native[usize::from(action)])
     }
 
-    fn parse_action(&self, state: &Self::State, legal: &[Action], text: &str) -> Option<Action> {
-        find_action(legal, text, |action| self.action_text(state, action))
-    }
-
     fn picture(&self, state: &Self::State) -> Option<Picture> {
         let go = &self.board(state).go;
         let mut picture = go.picture(&state.own)?;
@@ -293,7 +286,7 @@ impl<const W: usize, const P: usize> Game for MixedGo<W, P> {
                  (`history`), stones by liberties (`liberties`, 3), and numbers for a pass, komi and the board's side. \
                  Beside the board all planes of points are empty. A network that learns this game plays `go` on any board \
                  with any komi.",
-                self.history
+                self.boards[0].go.variant.history
             ),
             actions: "The points of the largest board, row by row from the top left, then the pass. Written as on the board \
                       that is played. A position begins with its board: `size=7 komi=9 7/7/7/7/7/7/7 X`."
@@ -385,6 +378,11 @@ mod tests {
         MixedGo::new(Choices::of(Options::parse(text)?.1)?)
     }
 
+    fn go(text: &str) -> Go<3, 170> {
+        let (_, options) = Options::parse(text).expect("well formed");
+        Go::new(Variant::from_options(options).expect("allowed"))
+    }
+
     fn encoded<G: Game>(game: &G, state: &G::State) -> (Vec<u8>, Vec<f32>, usize) {
         let (spec, bytes) = (game.spec(), game.spec().bytes_per_plane());
         let mut bits = vec![0; spec.num_planes(PlaneKind::Bits) * bytes];
@@ -408,7 +406,7 @@ mod tests {
             let variant = &mixed.board(&state).go.variant;
             let (size, komi, margin) = (variant.size, variant.komi, (frame - variant.size) / 2);
             let text = format!("go(size={size}, komi={komi}, planes=sized, history=2, liberties=3)");
-            let alone = Go::<3, 170>::new(Variant::from_options(Options::parse(&text).unwrap().1).expect("allowed"));
+            let alone = go(&text);
             let mut own = Position::initial(&alone);
             let mut random = RandomStream::new(3, u64::from(start), 0, "moves");
             loop {
