@@ -216,12 +216,15 @@ def test_the_mistakes_of_all_reviewed_games_are_kept_in_the_browser(visit: Open,
     page = visit("#/puzzles")
     says(page, "No mistakes are kept in this browser yet")
     fools_mate = "f2f3+e7e5+g2g4+d8h4"
-    for game, moves in (("chess", SCHOLARS_MATE), ("chess", fools_mate), ("connect4", "4+3+4+3+4+1+4")):
+    games = (("chess", SCHOLARS_MATE), ("chess", fools_mate), ("connect4", "4+3+4+3+4+1+4"))
+    for number, (game, moves) in enumerate(games, 1):
         page.goto(f"{site[0]}#/analyse?game={game}&moves={moves}")
         page.evaluate(NO_ENGINE)
         page.reload()
         reviewed(page, "400")
         page.get_by_role("link", name=re.compile("^Solve ")).wait_for()
+        kept = page.evaluate("() => JSON.parse(localStorage.getItem('mistakes'))")
+        assert len(kept) == number, (kept, "the links stand where the mistakes are kept")
     page.get_by_role("link", name=re.compile(r"All \d+ mistakes of your reviewed games")).click()
     page.locator(".puzzle-games h3").nth(2).wait_for()
     titles = page.locator(".puzzle-games h3 a").all_inner_texts()

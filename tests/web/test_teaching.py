@@ -137,6 +137,7 @@ def test_puzzles_are_the_mistakes_of_a_review(house: House) -> None:
         await page.ask("study.review", simulations=400)
         review = await page.event("reviewed")
         puzzles = (await page.ask("study.puzzles"))["result"]["puzzles"]
+        assert review["puzzles"] == puzzles, "the page keeps them as soon as it shows the review"
         assert [one["ply"] for one in puzzles] == [
             ply for ply, move in enumerate(review["moves"]) if move["mark"] in ("?", "??")
         ]

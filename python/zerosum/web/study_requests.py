@@ -16,6 +16,7 @@ from zerosum.play.analysis import Analysis
 from zerosum.play.driver import Task
 from zerosum.play.player import Player
 from zerosum.web.analyses import LEAD_PLIES, analysis_json, heat, lead, ownership, point
+from zerosum.web.puzzles import puzzles
 from zerosum.web.study import Study, TurnAnalyst
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ async def _review(visit: Visit, study: Study, player: Player, simulations: int) 
     study.review = found
     study.leads = await visit.house.searches.call(lambda: _leads(player, found))
     visit.house.reviews.put(study.key, found, study.leads)
-    visit.tell("reviewed", **study.review_view())
+    visit.tell("reviewed", **study.review_view(), puzzles=await asyncio.to_thread(puzzles, found))
 
 
 HANDLERS = {

@@ -289,13 +289,11 @@ export function show(main, fields) {
   }
 
   /** This browser keeps the mistakes of the review. */
-  async function keepMistakes() {
+  function keepMistakes() {
     const {game, start, ownMoves: moves, players} = view;
-    try {
-      const found = await ask("study.puzzles"), title = players ? players.join(" – ") : `${view.history.length} moves`;
-      keepReview(
-        {game, start, moves, vs: analyst, title, day: new Date().toISOString().slice(0, 10), puzzles: found.puzzles});
-    } catch (error) { toast(error.message); }
+    const title = players ? players.join(" – ") : `${view.history.length} moves`;
+    keepReview(
+      {game, start, moves, vs: analyst, title, day: new Date().toISOString().slice(0, 10), puzzles: review.puzzles});
   }
 
   /** The bar beside the board: by the search, or by the review. */
@@ -395,11 +393,11 @@ export function show(main, fields) {
     if (newest.length) points[done - 1] = newest[0];
     graph.replaceChildren(course(points, [], view.ply, (ply) => act("study.goto", {ply})));
   });
-  on("reviewed", async (event) => {
+  on("reviewed", (event) => {
     review = event;
     points = event.points;
     progress.hidden = true;
-    await keepMistakes();
+    keepMistakes();
     render(view);
     if (isOn) searchHere();  // the review has ended the search of the position
   });
