@@ -20,6 +20,7 @@ from zerosum.network.evaluators.onnx_graph import export
 from zerosum.network.evaluators.openvino_requests import openvino_core
 from zerosum.network.evaluators.ownership import OwnershipNetwork
 from zerosum.network.part_of_planes import BOARD_PLANE
+from zerosum.play.entries import Entry, enter
 from zerosum.play.fit import fits, rules_for
 from zerosum.play.player import Player, load_player
 from zerosum.protocols.gtp import GtpEngine
@@ -156,6 +157,15 @@ def test_a_player_plays_any_board(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert player.analyse(state).visits and player.points(state) is not None
     with pytest.raises(DataError, match="does not fit"):
         load_player(path, game="gomoku")
+
+
+def test_a_match_says_what_was_not_learned(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path, a_network(), learner_state={}, learner_info={})
+    entry, said = Entry.parse(f"{checkpoint_path(tmp_path, 9)}@2", []), list[str]()
+    enter(entry, make("go9"), say=said.append)
+    assert said == []
+    enter(entry, make("go(size=6)"), say=said.append)
+    assert said == [f"{entry.word} has not learned boards of 6x6: what it says there is a guess."]
 
 
 def test_a_score_head_needs_komi() -> None:

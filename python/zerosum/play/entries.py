@@ -173,7 +173,7 @@ def enter(
         batch_size: Usual number of positions per batch of a network.
         num_engines: Number of engine processes that share the machine.
         seed: Seed of rollouts.
-        say: Gets a sentence about the setup of an engine by a profile.
+        say: Gets sentences about the setup of an engine by a profile, and about what a network has not learned.
 
     Raises:
         SettingsError: the word is unknown, or a setting is not for this kind of player.
@@ -184,7 +184,7 @@ def enter(
     command = _engine_command(entry, game)
     resign = _resign_rule(entry.resign, game, is_own=command is None)
     if command is None:
-        return _own_contestant(entry, resign, game, batch_size=batch_size, seed=seed)
+        return _own_contestant(entry, resign, game, batch_size=batch_size, seed=seed, say=say)
     if entry.skill is not None:
         raise SettingsError(
             f"{entry.word} is an engine, and skill={entry.skill:g} is for our own searches: leave it out."
@@ -330,7 +330,15 @@ def _resign_rule(text: str, game: Rules, *, is_own: bool) -> ResignRule | None:
     return matches[0].resign if is_own else matches[0].opponent.resign
 
 
-def _own_contestant(entry: Entry, resign: ResignRule | None, game: Rules, *, batch_size: int, seed: int) -> Contestant:
+def _own_contestant(
+    entry: Entry,
+    resign: ResignRule | None,
+    game: Rules,
+    *,
+    batch_size: int,
+    seed: int,
+    say: Callable[[str], None],
+) -> Contestant:
     word, at, terms = entry.player.word, entry.player.number is not None, entry.terms
     if at:
         _require_one_number(entry)
@@ -341,6 +349,7 @@ def _own_contestant(entry: Entry, resign: ResignRule | None, game: Rules, *, bat
         batch_size=batch_size,
         num_threads=_num_threads(terms),
         seed=seed,
+        say=say,
     )
     is_deepening = isinstance(own, ProgramContestant) or (word == ALPHA_BETA and not at)
     for what in [

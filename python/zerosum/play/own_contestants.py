@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from zerosum.base.errors import SettingsError, near, nearest
 from zerosum.contest.mover import Terms
 from zerosum.games import Rules
 from zerosum.network import load_checkpoint
+from zerosum.network.any_size import untrained_words
 from zerosum.network.evaluators.backends import Precision
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.play.bundled import usual_network
@@ -58,6 +59,7 @@ def parse_player(
     batch_size: int = 32,
     num_threads: int = 1,
     seed: int = 0,
+    say: Callable[[str], None] = lambda _sentence: None,
 ) -> Contestant:
     """The player that the words of a command line name.
 
@@ -71,7 +73,8 @@ def parse_player(
     With `@N` all players after alphabeta search N simulations per move: "runs/demo@100". `precision` is that of a
     network's evaluations. `batch_size` is the usual
     number of positions per batch of the network (half of a match's games wait for each side), `num_threads` the number
-    of threads that evaluate at once, and `seed` the seed of rollouts.
+    of threads that evaluate at once, and `seed` the seed of rollouts. `say` gets a sentence about what of the game the
+    network has not learned.
 
     Raises:
         SettingsError: the player is unknown, or a number is out of range.
@@ -89,6 +92,8 @@ def parse_player(
         return rollouts(game, DEFAULT_ROLLOUTS if num_simulations is None else num_simulations, seed=seed)
     path = existing_run(named, words=OWN_WORDS)
     checkpoint = load_checkpoint(path, game=game)
+    if words := untrained_words(checkpoint.info, game):
+        say(f"{named} {words}.")
     search = Origin.of(path).own_search(checkpoint.info, num_simulations)
     own = rules_for(checkpoint.info, game)
     if checkpoint.info.network.kind == "updatable":
