@@ -187,6 +187,13 @@ def test_what_such_a_run_cannot_become_is_refused(run: Path, override: str, word
     assert (again / "config.toml").read_bytes() == before
 
 
+def test_a_precision_that_its_backend_lacks_makes_no_directory(tmp_path: Path) -> None:
+    overrides = ["training.steps=3", "training.backend=torch", "training.precision=bf16"]
+    with pytest.raises(SettingsError, match="precision of the torch backend for a MuZero network is 'bf16'"):
+        train("tictactoe", tmp_path / "run", preset="muzero", overrides=overrides, report=lambda _: None)
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_checkpoint_without_its_dynamics_is_refused(run: Path) -> None:
     whole = load_checkpoint(run)
     weights = {name: weight for name, weight in whole.weights.items() if not name.startswith("dynamics.")}

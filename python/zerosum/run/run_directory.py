@@ -140,7 +140,7 @@ def plan(
         game, config = new_run(game, name, preset=preset, asked=asked)
     if config.training.device != "auto":
         torch_device(config.training.device)
-    backend_of(config.training.evaluator)
+    backend_of(config.training.evaluator, is_muzero=config.network.kind == "muzero")
     return RunPlan(directory, game, config)
 
 

@@ -219,8 +219,14 @@ def test_an_update_compiles_the_sizes_in_use() -> None:
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        (EvaluatorConfig(backend="torch", precision="bf16"), "precision of a MuZero network in torch is 'bf16'"),
-        (EvaluatorConfig(device="cpu", precision="int8"), "precision of a MuZero network is 'int8'"),
+        (
+            EvaluatorConfig(backend="torch", precision="bf16"),
+            "precision of the torch backend for a MuZero network is 'bf16'",
+        ),
+        (
+            EvaluatorConfig(device="cpu", precision="int8"),
+            "precision of the openvino backend for a MuZero network is 'int8'",
+        ),
         (EvaluatorConfig(symmetry_seed=1), "no symmetry turns"),
     ],
 )

@@ -32,6 +32,7 @@ Precision = Literal["auto", "fast", "f32", "bf16", "f16", "int8"]
 """
 
 _PRECISIONS = {"openvino": OPENVINO_PRECISIONS, "torch": TORCH_PRECISIONS}
+_MUZERO_PRECISIONS = {"openvino": MUZERO_PRECISIONS, "torch": ("auto", "f32")}
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class EvaluatorConfig:
 AUTO = EvaluatorConfig()
 
 
-def backend_of(config: EvaluatorConfig) -> str:
-    """The name of the library, which has such a device and such a precision.
+def backend_of(config: EvaluatorConfig, *, is_muzero: bool = False) -> str:
+    """The name of the library, which has such a device and, for a MuZero network or the others, such a precision.
 
     Raises:
         SettingsError: unknown backend or precision, or the library does not have the device or the precision.
@@ -70,7 +71,8 @@ def backend_of(config: EvaluatorConfig) -> str:
     if backend != "torch" and device not in ("auto", "cpu"):
         raise SettingsError(f"device is {device!r}, but the {backend} backend runs on 'cpu': use the torch backend.")
     if precision != "fast":
-        require_known(f"precision of the {backend} backend", precision, _PRECISIONS[backend])
+        precisions, network = (_MUZERO_PRECISIONS, " for a MuZero network") if is_muzero else (_PRECISIONS, "")
+        require_known(f"precision of the {backend} backend{network}", precision, precisions[backend])
     return backend
 
 
@@ -117,12 +119,10 @@ def _muzero_evaluator(
             "training.leaf_symmetries is true, but leaves of a MuZero network are hidden states, which no symmetry"
             " turns: leave it false."
         )
-    backend, device = backend_of(config), config.device
-    precision = "auto" if config.precision == "fast" else config.precision
+    backend, device = backend_of(config, is_muzero=True), config.device
     if backend == "openvino":
-        require_known("precision of a MuZero network", precision, MUZERO_PRECISIONS)
+        precision = "auto" if config.precision == "fast" else config.precision
         return OpenVinoMuZeroEvaluator(checkpoint, num_streams=num_threads, batch_size=batch_size, precision=precision)
-    require_known("precision of a MuZero network in torch", precision, ("auto", "f32"))
     return TorchMuZeroEvaluator(checkpoint, device=device.partition(",")[0] if device.startswith("cuda:") else device)
 
 
