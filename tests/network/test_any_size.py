@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from networks_for_tests import F32_TOLERANCE, SMALL, with_opinions
 from zerosum.base.errors import DataError, SettingsError
@@ -19,7 +20,9 @@ from zerosum.network.evaluators import EvaluatorConfig, make_evaluator
 from zerosum.network.evaluators.onnx_graph import export
 from zerosum.network.evaluators.openvino_requests import openvino_core
 from zerosum.network.evaluators.ownership import OwnershipNetwork
+from zerosum.network.heads import KOMI_PLANE, POINTS_SCALE, points_of
 from zerosum.network.part_of_planes import BOARD_PLANE
+from zerosum.network.residual_tower import ResidualTower
 from zerosum.play.entries import Entry, enter
 from zerosum.play.fit import fits, rules_for
 from zerosum.play.player import Player, load_player
@@ -79,6 +82,22 @@ def test_a_board_in_larger_planes_is_evaluated_as_alone(backend: str) -> None:
         inside = slice(margin, 9 - margin)
         owners = heads[0].owners(in_planes).reshape(9, 9)[inside, inside]
         np.testing.assert_allclose(owners.ravel(), heads[1].owners(by_itself)[0], atol=1e-4)
+
+
+def test_the_score_in_numpy_is_that_of_torch() -> None:
+    network = a_network()
+    tower = ResidualTower(network.info.network, network.info.shape, network.weights).eval()
+    mixed = make(MIXED)
+    komi = [plane.name for plane in mixed.spec.planes].index(KOMI_PLANE)
+    for start in (0, 7, 14):
+        _, state, _, _ = a_position(start, plies=9)
+        planes = mixed.encode([state]).planes()
+        with torch.no_grad():
+            mean, deviation = points_of(tower(torch.from_numpy(planes)).logits["points"])
+        found = OwnershipNetwork(network).points(planes)
+        expected = POINTS_SCALE * (float(mean) + float(planes[0, komi, 4, 4]))
+        assert found.mean == pytest.approx(expected, abs=1e-3) and abs(found.mean) > 0.01
+        assert found.deviation == pytest.approx(POINTS_SCALE * float(deviation), rel=1e-4)
 
 
 def test_onnx_says_the_same_on_a_smaller_board(tmp_path: Path) -> None:
