@@ -86,7 +86,10 @@ def test_a_board_in_larger_planes_is_evaluated_as_alone(backend: str) -> None:
 
 def test_the_score_in_numpy_is_that_of_torch() -> None:
     network = a_network()
-    tower = ResidualTower(network.info.network, network.info.shape, network.weights).eval()
+    tower = ResidualTower(network.info.network, network.info.shape, network.weights).train()  # all heads
+    for layer in tower.modules():
+        if isinstance(layer, torch.nn.BatchNorm2d):
+            layer.eval()
     mixed = make(MIXED)
     komi = [plane.name for plane in mixed.spec.planes].index(KOMI_PLANE)
     for start in (0, 7, 14):
