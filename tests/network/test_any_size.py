@@ -20,11 +20,11 @@ from zerosum.network.evaluators import EvaluatorConfig, make_evaluator
 from zerosum.network.evaluators.onnx_graph import export
 from zerosum.network.evaluators.openvino_requests import openvino_core
 from zerosum.network.evaluators.ownership import OwnershipNetwork
+from zerosum.network.fit import fits, rules_for
 from zerosum.network.heads import KOMI_PLANE, POINTS_SCALE, points_of
 from zerosum.network.part_of_planes import BOARD_PLANE
 from zerosum.network.residual_tower import ResidualTower
 from zerosum.play.entries import Entry, enter
-from zerosum.play.fit import fits, rules_for
 from zerosum.play.player import Player, load_player
 from zerosum.protocols.gtp import GtpEngine
 

@@ -12,9 +12,9 @@ from gtp_client import Client
 from katago_files import NESTED, KatagoFile
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import make
+from zerosum.network.fit import fits
 from zerosum.network.katago import SEARCH
 from zerosum.play.choice import Players, open_player
-from zerosum.play.fit import fits
 from zerosum.play.own_contestants import parse_player
 from zerosum.play.runs import network_at
 from zerosum.protocols.gtp_params import GtpConfig

@@ -259,8 +259,8 @@ def export(
     from zerosum.network import load_checkpoint
     from zerosum.network.description import require_encoder
     from zerosum.network.evaluators.onnx_graph import export as export_network
+    from zerosum.network.fit import rules_for
     from zerosum.play.bundled import require_network
-    from zerosum.play.fit import rules_for
 
     require_target(file, ".onnx")
     rules = make(game) if game else None

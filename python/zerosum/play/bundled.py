@@ -13,7 +13,7 @@ from pathlib import Path
 
 from zerosum.base.files import MOST_NOTE_BYTES, read_text
 from zerosum.games import Rules
-from zerosum.play.fit import fits
+from zerosum.network.fit import fits
 from zerosum.play.runs import (
     BUNDLED,
     NETWORKS,

@@ -14,6 +14,7 @@ from zerosum.network import load_checkpoint
 from zerosum.network.any_size import untrained_words
 from zerosum.network.evaluators.backends import Precision
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
+from zerosum.network.fit import rules_for
 from zerosum.play.bundled import usual_network
 from zerosum.play.contestant import (
     ALPHA_BETA,
@@ -28,7 +29,6 @@ from zerosum.play.contestant import (
     rollouts,
 )
 from zerosum.play.deepening_mover import DeepeningProgram
-from zerosum.play.fit import rules_for
 from zerosum.play.origin import Origin
 from zerosum.play.player import Player, network_evaluator, network_name
 from zerosum.play.runs import PlayerWord, run_names

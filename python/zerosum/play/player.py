@@ -29,10 +29,10 @@ from zerosum.network.evaluators.backends import Precision
 from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, NetworkEvaluator, RolloutEvaluator
 from zerosum.network.evaluators.ownership import MovesLeft, OwnershipNetwork, Points, has_moves_left, has_ownership
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
+from zerosum.network.fit import rules_for
 from zerosum.play.analysis import Analysis
 from zerosum.play.bundled import require_network
 from zerosum.play.driver import SearchDriver, Task
-from zerosum.play.fit import rules_for
 from zerosum.play.origin import Origin
 from zerosum.play.runs import PlayerWord
 from zerosum.search import SearchConfig, new_search
@@ -305,9 +305,10 @@ def load_player(
     search = origin.own_search(info, num_simulations)
     learned = asked or make(origin.learned_game(info))
     checkpoint = for_game(checkpoint, learned)
-    info, rules = checkpoint.info, rules_for(checkpoint.info, learned)
+    info = checkpoint.info
     if words := untrained_words(info, learned):
         print(printable(f"{path} {words}."), file=sys.stderr)
+    rules = rules_for(info, learned)
     evaluator = network_evaluator(
         checkpoint,
         rules,

@@ -17,9 +17,9 @@ from zerosum.games.names import GameName
 from zerosum.network import CheckpointInfo
 from zerosum.network.any_size import described_for
 from zerosum.network.checkpoint import checkpoints_to_play, list_checkpoints, read_info
+from zerosum.network.fit import fits
 from zerosum.network.katago import SUFFIX
 from zerosum.network.lc0 import SUFFIXES
-from zerosum.play.fit import fits
 from zerosum.play.words import GAME_AS_PLAYER, OWN_WORDS
 
 VARIABLE = "ZEROSUM_RUNS"

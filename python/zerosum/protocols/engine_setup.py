@@ -22,11 +22,11 @@ from zerosum.games.rules import without_ply_cap
 from zerosum.network.checkpoint import load_checkpoint
 from zerosum.network.description import require_encoder
 from zerosum.network.evaluators.backends import BACKENDS
+from zerosum.network.fit import rules_for
 from zerosum.notation.centipawns import coefficient_of
 from zerosum.play.bundled import usual_network
 from zerosum.play.choice import ChosenPlayer, choose_player, usual_rollouts
 from zerosum.play.contestant import ROLLOUTS
-from zerosum.play.fit import rules_for
 from zerosum.play.like_people import TEMPERATURE, like_people, peoples_rating
 from zerosum.play.player import MOST_SIMULATIONS, Player, network_name, seeing_ends
 from zerosum.play.runs import network_at

@@ -28,9 +28,9 @@ from zerosum.base.version import __version__
 from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import Rules, make
 from zerosum.network.description import require_encoder
+from zerosum.network.fit import rules_for
 from zerosum.notation.go_words import GoRules
 from zerosum.play.choice import Players
-from zerosum.play.fit import rules_for
 from zerosum.play.player import Player
 from zerosum.play.runs import network_at
 from zerosum.protocols.engine_setup import failure_text

@@ -13,11 +13,11 @@ from zerosum._core import uniform
 from zerosum.base.errors import DataError, GameError, SettingsError, ZerosumError
 from zerosum.games import Rules, make, parse_action
 from zerosum.games.rules import given_options, plays_chess960
+from zerosum.network.fit import fits
 from zerosum.notation.polyglot import PolyglotBook, read_book
 from zerosum.play.analysis import AnalysisLine
 from zerosum.play.choice import describe_network
 from zerosum.play.contestant import ROLLOUTS
-from zerosum.play.fit import fits
 from zerosum.play.player import Player
 from zerosum.protocols.engine_options import EMPTY, INERT, OfferedOption, check, combo, text
 from zerosum.protocols.engine_setup import EngineSetup, path_of

@@ -14,7 +14,7 @@ from zerosum.games.board_in_text import board_picture
 from zerosum.games.catalogue import plane_table
 from zerosum.games.rules import names_planes, options_of, with_options
 from zerosum.games.short_names import short_name
-from zerosum.play.fit import fits
+from zerosum.network.fit import fits
 from zerosum.web.boards import draw_board
 from zerosum.web.library import Library
 

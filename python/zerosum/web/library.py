@@ -24,6 +24,7 @@ from zerosum.games.names import GameName
 from zerosum.games.permission import require_allowed
 from zerosum.network import CheckpointInfo
 from zerosum.network.checkpoint import list_checkpoints, read_info
+from zerosum.network.fit import fits
 from zerosum.play.bundled import bundled_networks, read_card
 from zerosum.play.choice import BUNDLED_NAME
 from zerosum.play.contestant import (
@@ -37,7 +38,6 @@ from zerosum.play.contestant import (
     alpha_beta,
     rollouts,
 )
-from zerosum.play.fit import fits
 from zerosum.play.like_people import peoples_rating
 from zerosum.play.player import Player, load_player, network_name
 from zerosum.play.runs import BUNDLED

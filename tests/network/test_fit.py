@@ -17,9 +17,9 @@ from zerosum.contest.mover import Terms
 from zerosum.games import Rules, make
 from zerosum.network.checkpoint import read_info
 from zerosum.network.evaluators import Evaluations, UniformEvaluator
+from zerosum.network.fit import fits, rules_for
 from zerosum.play.choice import Players, open_player
 from zerosum.play.contestant import SearchContestant
-from zerosum.play.fit import fits, rules_for
 from zerosum.play.own_contestants import parse_player
 from zerosum.play.player import load_player
 from zerosum.play.runs import newest_run
