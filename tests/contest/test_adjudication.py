@@ -52,6 +52,22 @@ def test_a_win_rate_under_five_percent() -> None:
     assert ends(rules, reports(Score(centipawns=-3000))) is None
 
 
+def test_points_behind() -> None:
+    rule = ResignRule.parse("lead=20 movecount=2 twosided=true")
+    behind, ahead, near = (Score(win_rate=rate, lead=lead) for rate, lead in ((0.2, -20), (0.8, 25), (0.4, -19.5)))
+    rules = AdjudicationRules(resign=(rule, rule))
+    reason = "20 points behind or more for 2 moves in a row, and the opponent agrees"
+    assert ends(rules, reports(behind, ahead, behind, ahead, behind)) == (5, Verdict(-1.0, "resignation", reason))
+    assert ends(rules, reports(behind, ahead, near, ahead, behind, ahead)) is None
+    assert ends(rules, reports(behind, Score(win_rate=0.99), behind, Score(win_rate=0.99))) is None, (
+        "no lead, no accord"
+    )
+    alone = AdjudicationRules(resign=(ResignRule(lead=-20), None))
+    assert ends(alone, reports(Score(win_rate=0.01))) is None
+    assert ends(alone, reports(Score(mate=-3))) is not None
+    assert ends(AdjudicationRules(resign=(ResignRule(lead=-20, win_rate=0.3), None)), reports(Score(win_rate=0.2)))
+
+
 def test_no_score_breaks_a_row() -> None:
     rules = AdjudicationRules(resign=(ResignRule(centipawns=-100, num_moves=2), None))
     bad = Score(centipawns=-500)
@@ -118,13 +134,18 @@ def test_a_side_that_moves_twice() -> None:
 SCORES = st.one_of(
     st.none(),
     st.builds(lambda value: Score(centipawns=value), st.sampled_from([-900, -100, -20, 0, 20, 100, 900])),
-    st.builds(lambda value: Score(win_rate=value), st.sampled_from([0.0, 0.02, 0.45, 0.5, 0.55, 0.98, 1.0])),
+    st.builds(
+        lambda value, lead: Score(win_rate=value, lead=lead),
+        st.sampled_from([0.0, 0.02, 0.45, 0.5, 0.55, 0.98, 1.0]),
+        st.sampled_from([None, -30.0, -20.0, 0.0, 20.0, 30.0]),
+    ),
     st.builds(lambda value: Score(mate=value), st.integers(-2, 2)),
 )
 RESIGN_RULES = st.builds(
     ResignRule,
     win_rate=st.sampled_from([None, 0.05, 0.5]),
     centipawns=st.sampled_from([-100, 0]),
+    lead=st.sampled_from([None, -20.0, 0.0]),
     num_moves=st.integers(1, 3),
     both=st.booleans(),
 )
@@ -160,6 +181,12 @@ def is_hopeless(rule: ResignRule, score: Score | None, *, for_opponent: bool) ->
         return False
     unit, value = points(score)
     if unit == "win_rate":
+        if (
+            rule.lead is not None
+            and score.lead is not None
+            and (score.lead if for_opponent else -score.lead) >= -rule.lead
+        ):
+            return True
         return rule.win_rate is not None and ((1 - value) if for_opponent else value) < rule.win_rate
     value = -value if for_opponent else value
     return value < 0 if unit == "mate" else rule.centipawns is not None and value <= rule.centipawns
@@ -227,7 +254,10 @@ def test_numbers_out_of_range() -> None:
         (lambda: Score(centipawns=1, mate=1), "expected exactly one of"),
         (lambda: Score(win_rate=1.1), "win_rate is 1.1, but must be between 0 and 1"),
         (lambda: Score(win_rate=float("nan")), "win_rate is nan"),
-        (lambda: ResignRule(), "neither win_rate nor centipawns"),
+        (lambda: Score(mate=1, lead=3.0), "a lead stands beside a win rate"),
+        (lambda: ResignRule(), "no win_rate, centipawns or lead"),
+        (lambda: ResignRule(lead=20), "resigning at a lead of 20 points: it must be at most 0, such as -20"),
+        (lambda: ResignRule(lead=float("nan")), "resigning at a lead of nan points"),
         (lambda: ResignRule(win_rate=0.6), "resigning under a win rate of 0.6: it must be between 0 and 0.5"),
         (lambda: ResignRule(centipawns=650), "resigning at 650 centipawns: it must be at most 0"),
         (lambda: ResignRule(centipawns=-1, num_moves=0), "num_moves is 0, but must be at least 1"),
@@ -255,7 +285,7 @@ def test_rules_in_words() -> None:
     [
         ("600", "'600' in a rule .*: expected words such as score=600"),
         ("score=1 score=2", "each once"),
-        ("movecount=2", "has neither win_rate nor centipawns"),
+        ("movecount=2", "has (no win_rate, centipawns or lead|neither win_rate nor centipawns)"),
         ("score=-600", "score is '-600', expected an integer of at least 0"),
         ("winrate=51", "win rate of 0.51"),
         ("winrate=x", "winrate is 'x', expected percent such as 5"),

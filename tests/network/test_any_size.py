@@ -11,7 +11,10 @@ import pytest
 import torch
 
 from networks_for_tests import F32_TOLERANCE, SMALL, with_opinions
+from zerosum.arena.plan import MatchPlan, MatchSettings
+from zerosum.arena.session import play_session
 from zerosum.base.errors import DataError, SettingsError
+from zerosum.contest.adjudication import ResignRule
 from zerosum.games import Rules, State, make
 from zerosum.network import Checkpoint, CheckpointInfo, initial_weights
 from zerosum.network.any_size import described_for, for_game, learned_name, plays_all_sizes, untrained_words
@@ -188,6 +191,22 @@ def test_a_match_says_what_was_not_learned(tmp_path: Path) -> None:
     assert said == []
     enter(entry, make("go(size=6)"), say=said.append)
     assert said == [f"{entry.word} has not learned boards of 6x6: what it says there is a guess."]
+
+
+def test_a_match_is_adjudicated_by_the_score(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path, a_network(), learner_state={}, learner_info={})
+    word, game = f"{checkpoint_path(tmp_path, 9)}@2", make("go(size=7, komi=3.5)")
+    rule = "lead=0 movecount=2 twosided=true"
+    for clock in ([], ["st=0.01", "timemargin=2000"]):
+        players = [enter(Entry.parse(word, [f"resign={rule}", f"name={name}", *clock]), game) for name in "ab"]
+        plan = MatchPlan(game, tuple(players), MatchSettings(num_games=2, opening_plies=2, seed=3))
+        for played in play_session(plan).result.games:
+            assert played.ending == "resignation" and played.notes == (f"Adjudicated: {ResignRule.parse(rule)}.",)
+            scores = [thought.score for thought in played.thoughts if thought.score]
+            assert all(score.lead is not None for score in scores if score.mate is None), "each move has a lead"
+            assert len({score.lead for score in scores}) > 9
+    with pytest.raises(SettingsError, match=r"resigns by 20 points behind or more, but has no network"):
+        enter(Entry.parse("rollouts@4", ["resign=lead=20"]), game)
 
 
 def test_a_score_head_needs_komi() -> None:

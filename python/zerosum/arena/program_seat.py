@@ -154,7 +154,7 @@ class ProgramSeat(Seat):
 
 def _decision(turn: Turn, move: EngineMove) -> Decision:
     answer = move.answer
-    score = _score(answer) if answer.win_rate is None else Score(win_rate=answer.win_rate)
+    score = _score(answer) if answer.win_rate is None else Score(win_rate=answer.win_rate, lead=answer.lead)
     lines = tuple((action, rated) for action, line in move.lines if (rated := _score(line)) is not None)
     thought = Thought(score, seconds=answer.seconds, depth=answer.depth, nodes=answer.nodes, lines=lines)
     return Decision(turn.board, move.action, thought, ending=move.ending)

@@ -193,7 +193,11 @@ class SearchSeat(Seat):
         root = self._pool.search.root(tree)
         action = chosen_action(root, self._contestant, seed=self._seed, game=turn.game_index, ply=turn.state.plies)
         plies = plies_to_end(self._pool.search, tree, root, action)
-        score = Score(win_rate=win_rate(root.value)) if plies is None else Score(mate=moves_to_mate(plies))
+        if plies is None:
+            lead = self._contestant.lead(self._pool.search.game, turn.state)
+            score = Score(win_rate=win_rate(root.value), lead=lead)
+        else:
+            score = Score(mate=moves_to_mate(plies))
         shares = zip(root.actions.tolist(), root.visit_policy().tolist(), strict=True) if self._keeps_shares else ()
         kept = tuple((move, share) for move, share in shares if share > 0)
         return Decision(turn.board, action, Thought(score, nodes=root.num_simulations, shares=kept))

@@ -38,7 +38,8 @@ PlayerSettings = Annotated[
         help="A setting of all players; may be repeated: a clock `tc=10+0.1` (or `40/60`, byoyomi `10+5x3`), `st=1`"
         " second, `timemargin=50` milliseconds over it, `ponder=true`, `nodes=1000` or `depth=5` per move,"
         " `'option.Hash=64'` of an engine, `profile=paper`, `sample=30` plies by visits,"
-        " `'resign=score=600 movecount=3'`, `resign=winrate=5`, `resign=paper`.",
+        " `'resign=score=600 movecount=3'`, `resign=winrate=5`, `resign=lead=20` points,"
+        " `resign=paper`.",
         show_default=False,
     ),
 ]

@@ -8,6 +8,7 @@ match decides which rules apply to which player; those of the AlphaZero paper ar
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,19 +19,26 @@ from zerosum.base.settings import true_or_false
 
 @dataclass(frozen=True)
 class Score:
-    """A player's evaluation of the position, from its own perspective. Exactly one of the three is given."""
+    """A player's evaluation of the position, from its own perspective.
+
+    Exactly one of `win_rate`, `centipawns` and `mate` is given, and `lead` beside a win rate at most.
+    """
 
     win_rate: float | None = None
     """Expected points in [0, 1]: (value + 1) / 2."""
     centipawns: int | None = None
     mate: int | None = None
     """Moves to mate: positive if the player mates, negative if it is mated; 0 if it is mated now."""
+    lead: float | None = None
+    """Points by which the player expects to lead at the end of the game, where points decide it."""
 
     def __post_init__(self) -> None:
         if sum(given is not None for given in (self.win_rate, self.centipawns, self.mate)) != 1:
             raise SettingsError(f"{self}: expected exactly one of win_rate, centipawns and mate.")
         if self.win_rate is not None and not 0 <= self.win_rate <= 1:
             raise SettingsError(f"win_rate is {self.win_rate}, but must be between 0 and 1.")
+        if self.lead is not None and self.win_rate is None:
+            raise SettingsError(f"{self}: a lead stands beside a win rate.")
 
 
 def moves_to_mate(plies: int) -> int:
@@ -63,13 +71,18 @@ class ResignRule:
     """A lower win rate is lost; in [0, 0.5]."""
     centipawns: int | None = None
     """This score or a lower one is lost; at most 0."""
+    lead: float | None = None
+    """A lead of so many points or less is lost; at most 0. It decides beside the other limits: either may."""
     num_moves: int = 1
     both: bool = False
-    """Whether the opponent's last `num_moves` scores must agree: above 1 - win_rate, -centipawns or more, or a mate."""
+    """Whether the opponent's last `num_moves` scores must agree: above 1 - win_rate, -centipawns or -lead or more, or a
+    mate."""
 
     def __post_init__(self) -> None:
-        if self.win_rate is None and self.centipawns is None:
-            raise SettingsError("a resignation rule has neither win_rate nor centipawns: expected at least one.")
+        if self.win_rate is None and self.centipawns is None and self.lead is None:
+            raise SettingsError("a resignation rule has no win_rate, centipawns or lead: expected at least one.")
+        if self.lead is not None and not -math.inf < self.lead <= 0:
+            raise SettingsError(f"resigning at a lead of {self.lead} points: it must be at most 0, such as -20.")
         if self.win_rate is not None and not 0 <= self.win_rate <= 0.5:
             raise SettingsError(f"resigning under a win rate of {self.win_rate}: it must be between 0 and 0.5.")
         if self.centipawns is not None and self.centipawns > 0:
@@ -78,20 +91,23 @@ class ResignRule:
 
     @classmethod
     def parse(cls, text: str) -> ResignRule:
-        """Parse words in fastchess' notation; `winrate` is an additional word for win rates in percent.
+        """Parse words in fastchess' notation; `winrate` (in percent) and `lead` (in points) are additional words.
 
         >>> ResignRule.parse("score=650 movecount=4 twosided=true")
-        ResignRule(win_rate=None, centipawns=-650, num_moves=4, both=True)
+        ResignRule(win_rate=None, centipawns=-650, lead=None, num_moves=4, both=True)
         >>> print(ResignRule.parse("winrate=5"))
         a win rate under 0.05
+        >>> print(ResignRule.parse("lead=20 movecount=3"))
+        20 points behind or more for 3 moves in a row
 
         Raises:
             SettingsError: a word is unknown, or its value is out of range.
         """
-        words = _words(text, "to resign", ("score", "winrate", "movecount", "twosided"))
+        words = _words(text, "to resign", ("score", "winrate", "lead", "movecount", "twosided"))
         return cls(
             win_rate=_share(words.get("winrate")),
             centipawns=None if "score" not in words else -_count("score", words["score"]),
+            lead=None if "lead" not in words else -float(_count("lead", words["lead"])),
             num_moves=_count("movecount", words.get("movecount", "1")),
             both=true_or_false("twosided", words.get("twosided", "false")),
         )
@@ -104,11 +120,14 @@ class ResignRule:
             return score.mate <= 0
         if score.centipawns is not None:
             return self.centipawns is not None and score.centipawns <= self.centipawns
+        if self.lead is not None and score.lead is not None and score.lead <= self.lead:
+            return True
         return self.win_rate is not None and score.win_rate is not None and score.win_rate < self.win_rate
 
     def __str__(self) -> str:
         limits = [] if self.win_rate is None else [f"a win rate under {self.win_rate:g}"]
         limits += [] if self.centipawns is None else [f"{self.centipawns} centipawns or less"]
+        limits += [] if self.lead is None else [f"{-self.lead:g} points behind or more"]
         return f"{' or '.join(limits)}{_in_a_row(self.num_moves)}{', and the opponent agrees' if self.both else ''}"
 
 
@@ -239,7 +258,7 @@ def _agrees(rule: ResignRule, scores: Sequence[Score | None]) -> bool:
 
 def _from_the_other_side(score: Score) -> Score:
     if score.win_rate is not None:
-        return Score(win_rate=1 - score.win_rate)
+        return Score(win_rate=1 - score.win_rate, lead=None if score.lead is None else -score.lead)
     if score.centipawns is not None:
         return Score(centipawns=-score.centipawns)
     assert score.mate is not None

@@ -152,6 +152,8 @@ class EngineAnswer:
     """Expected reply, to ponder on; "" if the engine named none."""
     win_rate: float | None = None
     """Expected points in [0, 1] for the player to move, if reported instead of a score."""
+    lead: float | None = None
+    """The lead beside that win rate, as `Score.lead`, if its rule of resignation asks for it."""
     lines: tuple[AnswerLine, ...] = ()
     """The compared moves with a score, the best first; empty if the engine reports one move."""
 

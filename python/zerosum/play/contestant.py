@@ -13,9 +13,10 @@ from zerosum._core import MAX_ALPHA_BETA_DEPTH
 from zerosum.base.errors import SettingsError
 from zerosum.contest.adjudication import ResignRule
 from zerosum.contest.mover import Program, Terms
-from zerosum.games import Rules, measure_game
+from zerosum.games import Rules, State, measure_game
 from zerosum.games.rules import with_planes_of
 from zerosum.network.evaluators import Evaluator, RolloutEvaluator
+from zerosum.network.evaluators.ownership import OwnershipNetwork
 from zerosum.play.player import Player
 from zerosum.play.words import ALPHA_BETA as ALPHA_BETA
 from zerosum.play.words import ROLLOUTS as ROLLOUTS
@@ -45,6 +46,8 @@ class SearchContestant:
     """Identity of the evaluator's network: "step 1200, of 2026-01-31T12:00:00"."""
     planes_of: Rules | None = None
     """A game with the planes that the network takes; None if they are those of every game that it plays."""
+    ownership: OwnershipNetwork | None = None
+    """The network, if it tells what will be whose at the end of the game."""
 
     def __post_init__(self) -> None:
         if self.terms.depth is not None:
@@ -58,6 +61,24 @@ class SearchContestant:
                 f"{self.name} has a temperature of {self.temperature:g} and sampled_plies={self.sampled_plies}: set one"
                 " of them only."
             )
+        if self._resigns_by_lead and (self.ownership is None or not self.ownership.knows_points):
+            raise SettingsError(
+                f"{self.name} resigns by {self.resign}, but has no network that tells the score: use winrate."
+            )
+
+    @property
+    def _resigns_by_lead(self) -> bool:
+        return self.resign is not None and self.resign.lead is not None
+
+    def lead(self, game: Rules, state: State) -> float | None:
+        """Points by which the player to move leads, by the network; None if the rule of resignation needs no lead.
+
+        `game` has the planes of the network (`rules`), and the position is not over.
+        """
+        if not self._resigns_by_lead:
+            return None
+        assert self.ownership is not None
+        return self.ownership.points(game.encode([state]).planes()).lead
 
     def description(self) -> dict[str, Any]:
         """Everything else that its moves depend on, ready for JSON."""
@@ -75,7 +96,14 @@ class SearchContestant:
 
     def player(self, game: Rules, *, num_batches: int = 1) -> Player:
         """The player for one board, which keeps `num_batches` batches at the evaluator in a search by time."""
-        return Player(self.rules(game), self.evaluator, self.search, name=self.name, num_batches=num_batches)
+        return Player(
+            self.rules(game),
+            self.evaluator,
+            self.search,
+            name=self.name,
+            num_batches=num_batches,
+            ownership=self.ownership,
+        )
 
 
 @dataclass(frozen=True)
@@ -89,6 +117,10 @@ class ProgramContestant:
 
     def __post_init__(self) -> None:
         _require_no_management(self.name, self.terms)
+        if self.resign is not None and self.resign.lead is not None:
+            raise SettingsError(
+                f"{self.name} resigns by {self.resign}, but only our tree search tells the lead: use score or winrate."
+            )
 
     def description(self) -> dict[str, Any]:
         """Everything else that its moves depend on, ready for JSON."""

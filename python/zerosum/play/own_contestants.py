@@ -13,6 +13,7 @@ from zerosum.games import Rules
 from zerosum.network import load_checkpoint
 from zerosum.network.any_size import untrained_words
 from zerosum.network.evaluators.backends import Precision
+from zerosum.network.evaluators.ownership import OwnershipNetwork, has_ownership
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.network.fit import rules_for
 from zerosum.play.bundled import usual_network
@@ -107,7 +108,14 @@ def parse_player(
         return ProgramContestant(str(named), program, Terms(nodes=num_simulations))
     evaluator = network_evaluator(checkpoint, own, precision=precision, batch_size=batch_size, num_threads=num_threads)
     name = f"{word}@{search.num_simulations}"
-    return SearchContestant(name, evaluator, search, network=network_name(checkpoint.info), planes_of=own)
+    return SearchContestant(
+        name,
+        evaluator,
+        search,
+        network=network_name(checkpoint.info),
+        planes_of=own,
+        ownership=OwnershipNetwork(checkpoint) if has_ownership(checkpoint) else None,
+    )
 
 
 def with_skill(contestant: Contestant, skill: float) -> SearchContestant | ProgramContestant:

@@ -93,6 +93,7 @@ class SearchMover(Mover):
             nodes=found.num_visits,
             mate=None if plies is None else moves_to_mate(plies),
             win_rate=win_rate(found.value) if plies is None else None,
+            lead=self._contestant.lead(self._game, state) if plies is None else None,
         )
         assert self._followed is not None
         self._advanced = self._pool.submit(self._followed.advance, action, keep=self._keeps_tree)
