@@ -29,7 +29,7 @@ from zerosum.run.exam import PartResult, exam_of, has_exam, named_parts, sit_exa
 from zerosum.run.exam.result import HEAD, Failure, row, short_text, write_failures
 from zerosum.run.exam.shogi import Declares, declares_next
 from zerosum.run.exam.sitting import examinee
-from zerosum.run.exam.task import Judge, Part, RightMoves, Task
+from zerosum.run.exam.task import ExamTask, Judge, Part, RightMoves
 from zerosum.search import SearchConfig
 
 GAMES = ("chess", "go9", "shogi")
@@ -45,7 +45,7 @@ def rules(name: str) -> Rules:
 class Solver:
     """A program that asks the judges themselves: the first move that is not wrong, with the tasks known by position."""
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[ExamTask, ...]
 
     def open(self, game: Rules) -> Mover:
         return SolvingMover(game, self.tasks)
@@ -59,7 +59,7 @@ def is_likely(game: Rules, state: State, judge: Judge, action: int) -> bool:
 
 
 class SolvingMover(Mover):
-    def __init__(self, game: Rules, tasks: Sequence[Task]) -> None:
+    def __init__(self, game: Rules, tasks: Sequence[ExamTask]) -> None:
         self.game, self.judges = game, {task.start: task.judge for task in tasks}
 
     @override

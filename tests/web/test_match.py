@@ -13,7 +13,7 @@ from zerosum.games import make
 from zerosum.games.playthrough import Playthrough
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
-from zerosum.web.match import OPENING_PLIES, Match
+from zerosum.web.match import OPENING_PLIES, WatchedMatch
 from zerosum.web.searches import Searches
 from zerosum.web.visit import House
 
@@ -29,7 +29,7 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def test_pairs_of_games_have_one_opening_and_points_go_to_the_player() -> None:
-    match = Match(make("tictactoe"), ("one", "two"), num_games=6)
+    match = WatchedMatch(make("tictactoe"), ("one", "two"), num_games=6)
     openings, winners = [], []
     while not match.is_over:
         table = match.table
@@ -48,7 +48,7 @@ def test_pairs_of_games_have_one_opening_and_points_go_to_the_player() -> None:
 
 
 def test_a_draw_is_half_a_point_for_each() -> None:
-    match = Match(make("tictactoe"), ("one", "two"), num_games=2)
+    match = WatchedMatch(make("tictactoe"), ("one", "two"), num_games=2)
     match.table.so_far = Playthrough.of(match.game)
     for text in ("a1", "b2", "c3", "b1", "b3", "a3", "c1", "c2", "a2"):
         match.table.play(match.game.parse_action(match.table.state, text))
@@ -59,7 +59,7 @@ def test_a_draw_is_half_a_point_for_each() -> None:
 @pytest.mark.parametrize("number", [0, 1, 3, 202])
 def test_an_odd_or_large_number_of_games_is_refused(number: int) -> None:
     with pytest.raises(SettingsError, match="an even number from 2 to 200"):
-        Match(make("nim"), ("one", "two"), num_games=number)
+        WatchedMatch(make("nim"), ("one", "two"), num_games=number)
 
 
 def test_two_checkpoints_meet_and_the_match_can_be_stopped(house: House) -> None:

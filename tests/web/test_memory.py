@@ -23,7 +23,7 @@ from zerosum.web.visit import House
 TINY = Limits(networks=1, seconds=5.0)
 """One network in memory: the second one of a visit takes the place of the first."""
 LARGE = {
-    *("Visit", "Table", "Growth", "Match", "Study", "Lesson", "Player"),
+    *("Visit", "Table", "Growth", "WatchedMatch", "Study", "Lesson", "Player"),
     *("Search", "SearchDriver", "DeepeningSearch", "DeepeningDriver"),
     *("OpenVinoEvaluator", "CompiledModel", "InferRequest", "TorchEvaluator", "UpdatableEvaluator"),
 }

@@ -18,7 +18,7 @@ from zerosum.games.rules import with_planes_of
 from zerosum.games.short_names import short_name
 from zerosum.play.bundled import bundled_networks
 from zerosum.play.runs import network_at
-from zerosum.web.growth import Entry, Growth
+from zerosum.web.growth import Growth, Simulation
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
 from zerosum.web.searches import Searches
@@ -281,7 +281,7 @@ def test_one_request_at_a_time_works_on_a_watched_tree(house: House, monkeypatch
     at_work, most = [0], [0]
     step = Growth.step
 
-    def counted(growth: Growth) -> Entry:
+    def counted(growth: Growth) -> Simulation:
         at_work[0] += 1
         most[0] = max(most[0], at_work[0])
         time.sleep(0.002)  # others may begin

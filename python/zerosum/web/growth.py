@@ -53,7 +53,7 @@ class Settings:
 
 
 @dataclass
-class Entry:
+class Simulation:
     """One simulation, with the data to undo it."""
 
     number: int
@@ -109,7 +109,7 @@ class Growth:
             raise GameError(f"the game is over ({self.game.ending(state)}), there is nothing to search.")
         self._known: dict[tuple[int, ...], tuple[Any, float]] = {}
         self.settings = settings or Settings()
-        self.entries: list[Entry] = []
+        self.entries: list[Simulation] = []
         self.moments: dict[int, list[dict[str, Any]]] = {}
         self._page = _Known()
         self.root = self._new_root()
@@ -131,7 +131,7 @@ class Growth:
         """Complete simulations."""
         return len(self.entries) - (0 if self._is_between else 1)
 
-    def step(self) -> Entry:
+    def step(self) -> Simulation:
         """Complete the simulation that is under way, or make one.
 
         Raises:
@@ -141,7 +141,7 @@ class Growth:
             pass
         return entry
 
-    def advance(self) -> Entry:
+    def advance(self) -> Simulation:
         """Make the next phase of a simulation; the first one begins a new simulation.
 
         Raises:
@@ -165,13 +165,13 @@ class Growth:
         """Whether no simulation is under way."""
         return not self.entries or self.entries[-1].is_done
 
-    def _select(self) -> Entry:
+    def _select(self) -> Simulation:
         if len(self.entries) >= MOST_SIMULATIONS:
             raise SettingsError(f"the tree has {MOST_SIMULATIONS:,} simulations, which is the limit: begin a new tree.")
         c, unvisited = np.float32(self.settings.c), np.float32(self.settings.unvisited_q)
         path = select(self.game, self.root, c_init=c, unvisited_q=unvisited)
         edges = itertools.pairwise(path)
-        return Entry(
+        return Simulation(
             len(self.entries) + 1,
             self.settings,
             path,
@@ -181,7 +181,7 @@ class Growth:
             is_over=self.game.outcome(path[-1].state) is not None,
         )
 
-    def _expand(self, entry: Entry) -> float:
+    def _expand(self, entry: Simulation) -> float:
         """Give the path's end its moves; return its value for the first player."""
         leaf = entry.path[-1]
         outcome = self.game.outcome(leaf.state)
@@ -300,7 +300,7 @@ class Growth:
             "mover": self.game.player(self.state),
         }
 
-    def _line(self, entry: Entry) -> dict[str, Any]:
+    def _line(self, entry: Simulation) -> dict[str, Any]:
         """A simulation for the log; `value` is that of the player to move at the root."""
         if entry.texts is None:
             pairs = zip(entry.path, entry.actions, strict=False)
@@ -315,7 +315,9 @@ class Growth:
             "phase": PHASES[entry.phase],
         }
 
-    def _tree(self, node: Node, path: tuple[int, ...], last: Entry | None, widths: tuple[int, ...]) -> dict[str, Any]:
+    def _tree(
+        self, node: Node, path: tuple[int, ...], last: Simulation | None, widths: tuple[int, ...]
+    ) -> dict[str, Any]:
         """A node with its most visited children, and the number of its `more` moves.
 
         The path of the newest simulation is always among the children.

@@ -125,7 +125,7 @@ class Backup:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Simulation:
     """One simulation: its four phases."""
 
     number: int
@@ -165,7 +165,7 @@ class Lesson:
     name: str = "right"
     c: float = DEFAULT_C
     """The constant of the next step."""
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[Simulation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.name not in SCENARIOS:
@@ -188,7 +188,7 @@ class Lesson:
             raise SettingsError(f"c is {c:g}, but must be between 0 and {MOST_C:g}.")
         self.c = c
 
-    def step(self) -> Entry:
+    def step(self) -> Simulation:
         """Make one simulation.
 
         Raises:
@@ -212,7 +212,7 @@ class Lesson:
             edge.visits += 1
             edge.total += value
             backups.append(Backup(path[depth], sign * value, edge.visits, before, sign * edge.q))
-        entry = Entry(
+        entry = Simulation(
             len(self.entries) + 1,
             self.c,
             tuple(selections),

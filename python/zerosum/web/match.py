@@ -1,6 +1,6 @@
 """A match of two players that is watched: pairs of games from the same opening, each player first once.
 
-    match = Match(library.game("connect4"), ("mine step 400", "mine step 100"), num_games=20)
+    match = WatchedMatch(library.game("connect4"), ("mine step 400", "mine step 100"), num_games=20)
     table = match.next_table()  # a game without people, to be played to its end
     match.finish()
 
@@ -39,7 +39,7 @@ class Finished:
     """The arguments that open the game for analysis."""
 
 
-class Match:
+class WatchedMatch:
     """The games of two players so far, and the one in progress."""
 
     def __init__(

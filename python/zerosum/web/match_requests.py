@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zerosum.analysis.query_fields import Fields
 from zerosum.base.errors import SettingsError
-from zerosum.web.match import Match
+from zerosum.web.match import WatchedMatch
 
 if TYPE_CHECKING:
     from zerosum.web.visit import Visit
@@ -28,8 +28,9 @@ async def match_open(visit: Visit, fields: Fields) -> dict[str, Any]:
     number = fields.integer("games", 0, 1 << 16)
     limits, seed = visit.house.limits, visit.house.seed
     visit.stop("match")
-    visit.match = Match(game, names, num_games=10 if number is None else number, seed=seed, most_plies=limits.plies)
-    match = visit.match
+    match = visit.match = WatchedMatch(
+        game, names, num_games=10 if number is None else number, seed=seed, most_plies=limits.plies
+    )
     visit.begin("match", lambda: _play(visit, match))
     return match.view()
 
@@ -42,7 +43,7 @@ async def match_stop(visit: Visit, fields: Fields) -> dict[str, Any]:
     return visit.match.view()
 
 
-async def _play(visit: Visit, match: Match) -> None:
+async def _play(visit: Visit, match: WatchedMatch) -> None:
     shown = time.monotonic()
     while not match.is_over and visit.match is match:
         table = match.table

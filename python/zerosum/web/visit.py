@@ -35,7 +35,7 @@ from zerosum.web.growth import Growth
 from zerosum.web.lesson import Lesson
 from zerosum.web.library import Library
 from zerosum.web.limits import Limits
-from zerosum.web.match import Match
+from zerosum.web.match import WatchedMatch
 from zerosum.web.reviews import Reviews
 from zerosum.web.searches import Searches
 from zerosum.web.study import Study
@@ -87,7 +87,7 @@ class Visit:
         self.study: Study | None = None
         self.study_shown: dict[str, bool] = {}
         self.growth: Growth | None = None
-        self.match: Match | None = None
+        self.match: WatchedMatch | None = None
 
     # ---- messages
 

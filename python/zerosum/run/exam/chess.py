@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from zerosum.games import Rules, State, make
 from zerosum.run.exact_endings import random_position
 from zerosum.run.exam.mates import mate_part
-from zerosum.run.exam.task import Judge, Part, RightMoves, Step, Task, is_won, wins_by_force
+from zerosum.run.exam.task import ExamTask, Judge, Part, RightMoves, Step, is_won, wins_by_force
 from zerosum.search.result_tables import ResultTable, make_table
 
 QUEEN = 9
@@ -31,13 +31,13 @@ def ending_table() -> ResultTable:
 def ending_part(name: str) -> Part:
     """A part of won positions of an ending of `ending_table`, played against the longest defence."""
 
-    def make_tasks(game: Rules, number: int, seed: int) -> list[Task]:
-        table, generator, found = ending_table(), random.Random(f"{seed} {name}"), dict[str, Task]()
+    def make_tasks(game: Rules, number: int, seed: int) -> list[ExamTask]:
+        table, generator, found = ending_table(), random.Random(f"{seed} {name}"), dict[str, ExamTask]()
         while len(found) < number:
             state = random_position(game, name, generator)
             if (table.get(game, state) or 0) > 0:
                 text = game.position_text(state) or ""
-                found[text] = Task(text, TableWin(table))
+                found[text] = ExamTask(text, TableWin(table))
         return list(found.values())
 
     question = f"Win {name} by the rules, the fifty-move rule included, against the longest defence."
@@ -82,17 +82,17 @@ class TakesOrMates(RightMoves):
         return Step.right() if wins else step
 
 
-def hanging_queens(game: Rules, number: int, seed: int) -> list[Task]:
+def hanging_queens(game: Rules, number: int, seed: int) -> list[ExamTask]:
     """Positions of random games in which taking a queen is right and everything else is clearly worse, one of a game.
 
     A search of all lines of a few plies must see that the queen is won for nothing.
     """
-    generator, found = random.Random(f"{seed} queens"), list[Task]()
+    generator, found = random.Random(f"{seed} queens"), list[ExamTask]()
     while len(found) < number:
         state = game.initial_state()
         while game.outcome(state) is None and state.plies < RANDOM_PLIES:
             if right := _queen_takers(game, state):
-                found.append(Task(game.position_text(state) or "", TakesOrMates(right)))
+                found.append(ExamTask(game.position_text(state) or "", TakesOrMates(right)))
                 break
             state = game.play(state, generator.choice(game.legal_actions(state)))
     return found

@@ -11,7 +11,7 @@ from zerosum.games.rules import with_options
 from zerosum.run.exam.go_boards import Board, living_group, open_border, shared_liberties
 from zerosum.run.exam.go_ladders import ladders
 from zerosum.run.exam.go_solver import Hole, KeepsWin, TooLargeError
-from zerosum.run.exam.task import Judge, Part, RightMoves, Task
+from zerosum.run.exam.task import ExamTask, Judge, Part, RightMoves
 
 MOST_RIGHT = 0.5
 """Largest share of the moves of a hole, and the pass, that may be right."""
@@ -27,8 +27,8 @@ def board_part(
 ) -> Part:
     """A part of drawn boards, of which `judged` gives the judge; None for a board that is not asked about."""
 
-    def make_tasks(game: Rules, number: int, seed: int) -> list[Task]:
-        generator, found, komi = random.Random(f"{seed} {name}"), dict[str, Task](), _komi(game)
+    def make_tasks(game: Rules, number: int, seed: int) -> list[ExamTask]:
+        generator, found, komi = random.Random(f"{seed} {name}"), dict[str, ExamTask](), _komi(game)
         while len(found) < number:
             drawn = draw(generator)
             board = None if drawn is None else drawn.turned(generator)
@@ -41,7 +41,7 @@ def board_part(
                 continue  # a chain without a liberty; a board with too many lines
             if judge is not None:
                 text = game.position_text(state) or ""
-                found[text] = Task(text, judge)
+                found[text] = ExamTask(text, judge)
         return list(found.values())
 
     return Part(name, question, 0.95, 100, make_tasks)

@@ -22,7 +22,7 @@ from zerosum.run.exam.go_boards import SIZE, LadderBoard, ladder_boards
 from zerosum.run.exam.go_life import beside, whole_chain
 from zerosum.run.exam.go_reader import LEAST_ATARIS, Ladder, Stones, TooLongError, bits
 from zerosum.run.exam.go_solver import NO_LIMIT, Fate, TooLargeError
-from zerosum.run.exam.task import Judge, Part, Step, Task
+from zerosum.run.exam.task import ExamTask, Judge, Part, Step
 
 MOST_RIGHT = 5
 """Most right moves."""
@@ -41,9 +41,9 @@ def ladders() -> Part:
     return Part("ladders", question, 0.95, 100, ladder_tasks)
 
 
-def ladder_tasks(game: Rules, number: int, seed: int) -> list[Task]:
+def ladder_tasks(game: Rules, number: int, seed: int) -> list[ExamTask]:
     """Positions of `KINDS`, one of each drawn board: of the kind that is rarest so far among those that it has."""
-    generator, found, score = random.Random(f"{seed} ladders"), dict[str, Task](), game.score(game.initial_state())
+    generator, found, score = random.Random(f"{seed} ladders"), dict[str, ExamTask](), game.score(game.initial_state())
     num_of = dict.fromkeys(KINDS, 0)
     assert score is not None, "a position of Go has a score"
     # A side's lead is twice its points less those of the board, and komi.
@@ -59,7 +59,7 @@ def ladder_tasks(game: Rules, number: int, seed: int) -> list[Task]:
 
 def _first_task(
     game: Rules, boards: Iterable[LadderBoard], kinds: Sequence[str], generator: random.Random
-) -> tuple[str, Task | None]:
+) -> tuple[str, ExamTask | None]:
     """The first task of some boards, and its kind."""
     for drawn in boards:
         for kind in kinds if _is_about_a_ladder(game, drawn) else ():
@@ -82,7 +82,7 @@ def _is_about_a_ladder(game: Rules, drawn: LadderBoard) -> bool:
         return False  # a chain without a liberty; lines that are too many to be read
 
 
-def _task(game: Rules, drawn: LadderBoard, kind: str, generator: random.Random) -> Task | None:
+def _task(game: Rules, drawn: LadderBoard, kind: str, generator: random.Random) -> ExamTask | None:
     """The task of a kind on a board with a ladder; None if the board has none of this kind.
 
     Raises:
@@ -107,7 +107,7 @@ def _task(game: Rules, drawn: LadderBoard, kind: str, generator: random.Random) 
         return None
     if kind in ("capture", "do not chase") and right.isdisjoint(ladder.liberties(board)) is (kind == "capture"):
         return None
-    return Task(game.position_text(state) or "", judge)
+    return ExamTask(game.position_text(state) or "", judge)
 
 
 def _lead_after(game: Rules, drawn: LadderBoard, state: State) -> float:

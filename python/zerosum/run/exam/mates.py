@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from zerosum.games import Rules, State
-from zerosum.run.exam.task import Judge, Part, Step, Task, is_won
+from zerosum.run.exam.task import ExamTask, Judge, Part, Step, is_won
 
 RANDOM_SHARE = 0.4
 """Share of random moves in the games."""
@@ -24,9 +24,9 @@ def mate_part(name: str, plies: int, *, wanted: float, num_tasks: int = 200) -> 
     """A part of mates in exactly so many plies, an odd number, played out against the longest defence."""
     question = f"Give mate in {plies} {'ply' if plies == 1 else 'plies'} against the longest defence."
 
-    def make_tasks(game: Rules, number: int, seed: int) -> list[Task]:
+    def make_tasks(game: Rules, number: int, seed: int) -> list[ExamTask]:
         found = itertools.islice(mates(game, plies, seed=seed), number)
-        return [Task(game.position_text(state) or "", Mate(plies)) for state in found]
+        return [ExamTask(game.position_text(state) or "", Mate(plies)) for state in found]
 
     return Part(name, question, wanted, num_tasks, make_tasks)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from zerosum.base.errors import GameError
 from zerosum.games import Rules, State
 from zerosum.run.exam.mates import mate_part
-from zerosum.run.exam.task import Judge, Part, Step, Task, is_won, wins_by_force
+from zerosum.run.exam.task import ExamTask, Judge, Part, Step, is_won, wins_by_force
 
 SIDE = 9
 CAMP = 3
@@ -25,19 +25,19 @@ MOST_RIGHT = 0.8
 """Largest share of right moves in a position that is asked about."""
 
 
-def declarations(game: Rules, number: int, seed: int) -> list[Task]:
+def declarations(game: Rules, number: int, seed: int) -> list[ExamTask]:
     """Positions with an entered king in which some moves, and by no means all, let the player declare at its next turn.
 
     The men are placed at random, as the rules allow. Either side may be the one that has entered.
     """
-    generator, found = random.Random(f"{seed} declarations"), list[Task]()
+    generator, found = random.Random(f"{seed} declarations"), list[ExamTask]()
     while len(found) < number:
         try:
             state = game.parse_position(_random_sfen(generator))
         except GameError:
             continue  # a king that could be taken, two pawns on a file, a man that could never move
         if game.outcome(state) is None and _asks(game, state):
-            found.append(Task(game.position_text(state) or "", Declares()))
+            found.append(ExamTask(game.position_text(state) or "", Declares()))
     return found
 
 

@@ -19,7 +19,7 @@ from zerosum.play.entries import Entry, enter
 from zerosum.play.player import POSITIONS_PER_SIMULATION
 from zerosum.play.words import ALPHA_BETA, RANDOM
 from zerosum.run.exam.result import Failure, PartResult
-from zerosum.run.exam.task import Part, Step, Task
+from zerosum.run.exam.task import ExamTask, Part, Step
 
 SIMULATIONS = 800
 """Simulations of a move if no other limit is given."""
@@ -76,12 +76,12 @@ class _Board:
 
     number: int
     """The number of the task, from 0."""
-    task: Task
+    task: ExamTask
     so_far: Playthrough
     num_moves: int = 0
 
 
-def _answers(game: Rules, contestant: Contestant, tasks: Sequence[Task], *, seed: int) -> Iterator[Failure | None]:
+def _answers(game: Rules, contestant: Contestant, tasks: Sequence[ExamTask], *, seed: int) -> Iterator[Failure | None]:
     """For each task, as they end, its failure; None for one that is done right."""
     num_boards = min(len(tasks), num_cores() if isinstance(contestant, ProgramContestant) else MOST_BOARDS)
     inbox: Inbox = queue.SimpleQueue()

@@ -57,7 +57,7 @@ class Judge(Protocol):
 
 
 @dataclass(frozen=True)
-class Task:
+class ExamTask:
     """A position in which the player is to move."""
 
     start: str
@@ -77,7 +77,7 @@ class Part:
     """The share of right answers that is wanted, in (0, 1]."""
     num_tasks: int
     """Number of tasks if no other is asked for."""
-    make_tasks: Callable[[Rules, int, int], list[Task]]
+    make_tasks: Callable[[Rules, int, int], list[ExamTask]]
     """Makes tasks of a game from their number and a seed; equal arguments make equal tasks."""
 
 
