@@ -166,7 +166,8 @@ class ThinkingTimeStudy:
         for factor in (small, large):
             one = gain(ratings, _name(PLAYER, factor), _name(ENGINE, factor))
             words = "" if abs(one.elo) > one.error else f", {NO_DIFFERENCE}"
-            found.append(f"At x {factor} the player is {one.elo:+.0f} ± {one.error:.0f} Elo from the engine{words}.")
+            side = "ahead of" if one.elo >= 0 else "behind"
+            found.append(f"At x {factor} the player is {abs(one.elo):.0f} ± {one.error:.0f} Elo {side} the engine{words}.")
         return found
 
 
