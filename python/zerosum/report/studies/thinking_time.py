@@ -166,8 +166,8 @@ class ThinkingTimeStudy:
         for factor in (small, large):
             one = gain(ratings, _name(PLAYER, factor), _name(ENGINE, factor))
             words = "" if abs(one.elo) > one.error else f", {NO_DIFFERENCE}"
-            side = "ahead of" if one.elo >= 0 else "behind"
-            found.append(f"At x {factor} the player is {abs(one.elo):.0f} ± {one.error:.0f} Elo {side} the engine{words}.")
+            distance = f"{abs(one.elo):.0f} ± {one.error:.0f} Elo {'ahead of' if one.elo >= 0 else 'behind'}"
+            found.append(f"At x {factor} the player is {distance} the engine{words}.")
         return found
 
 
