@@ -222,6 +222,7 @@ def test_an_update_compiles_the_sizes_in_use() -> None:
         (EvaluatorConfig(backend="torch", precision="bf16"), "precision of a MuZero network in torch is 'bf16'"),
         (EvaluatorConfig(device="cpu", precision="int8"), "precision of a MuZero network is 'int8'"),
         (EvaluatorConfig(symmetry_seed=1), "no symmetry turns"),
+        (EvaluatorConfig(leaf_values="rollouts"), "a network of kind 'muzero' does not have: leave it 'network'"),
     ],
 )
 def test_what_it_cannot_do_is_refused(config: EvaluatorConfig, words: str) -> None:
