@@ -395,6 +395,7 @@ def require_updatable(config: RunConfig) -> None:
         "training.gate_games": config.training.gate_games > 0,
         "training.leaf_values": config.training.leaf_values != "network",
         "learner.reanalysed_share": config.learner.reanalysed_share > 0,
+        "learner.importance_limit": config.learner.importance_limit is not None,
         "selfplay.alphabeta_depth": config.selfplay.alphabeta_depth > 0,
         "selfplay.resign_false_positives": config.selfplay.resign_false_positives is not None,
     }
@@ -417,6 +418,7 @@ def require_muzero(config: RunConfig) -> None:
     refused = {
         "learner.mask_illegal": (config.learner.mask_illegal, "the policy must learn which moves are illegal"),
         "learner.num_devices": (config.learner.num_devices > 1, "its learner has one device"),
+        "learner.importance_limit": (config.learner.importance_limit is not None, "its moves are weighted alike"),
         "selfplay.alphabeta_depth": (config.selfplay.alphabeta_depth > 0, "an alpha-beta search needs the rules"),
         "training.leaf_symmetries": (config.training.leaf_symmetries, "no symmetry turns a hidden state"),
         "training.leaf_values": (config.training.leaf_values != "network", "no game is played from a hidden state"),

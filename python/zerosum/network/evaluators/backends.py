@@ -97,18 +97,18 @@ def make_evaluator(
     Raises:
         SettingsError: unknown backend, precision or leaf values, or those that cannot be used.
     """
-    require_known("leaf_values", config.leaf_values, ROLLOUT_SHARES)
+    require_known("leaf_values", config.leaf_values, tuple(ROLLOUT_SHARES))
     kind, share = checkpoint.info.network.kind, ROLLOUT_SHARES[config.leaf_values]
     if share and kind in ("updatable", "muzero"):
         raise SettingsError(
             f"training.leaf_values is {config.leaf_values!r}, but random games begin at leaves of a tree search by the"
             f" game's rules, which a network of kind {kind!r} does not have: leave it 'network'."
         )
-    if checkpoint.info.network.kind == "updatable":
+    if kind == "updatable":
         if game is None:
             raise SettingsError("an updatable network needs its game to evaluate positions: give it.")
         return UpdatableEvaluator(checkpoint, game)
-    if checkpoint.info.network.kind == "muzero":
+    if kind == "muzero":
         return _muzero_evaluator(checkpoint, config, num_threads=num_threads, batch_size=batch_size)
     evaluator = _network_evaluator(checkpoint, config, num_threads=num_threads, batch_size=batch_size)
     step = checkpoint.info.step

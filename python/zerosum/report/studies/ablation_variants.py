@@ -51,6 +51,10 @@ VARIANTS: dict[str, Variant] = {
         "leaves have the mean of the network's value and a random game's result, as AlphaGo",
         {"training.leaf_values": "mean"},
     ),
+    "importance": Variant(
+        "samples weighted by truncated importance, as V-trace",
+        {"learner.importance_limit": 1.0},
+    ),
 }  # fmt: skip
 """The variants by name."""
 
