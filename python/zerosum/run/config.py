@@ -418,7 +418,10 @@ def require_muzero(config: RunConfig) -> None:
     refused = {
         "learner.mask_illegal": (config.learner.mask_illegal, "the policy must learn which moves are illegal"),
         "learner.num_devices": (config.learner.num_devices > 1, "its learner has one device"),
-        "learner.importance_limit": (config.learner.importance_limit is not None, "its moves are weighted alike"),
+        "learner.importance_limit": (
+            config.learner.importance_limit is not None,
+            "losses of unrolled steps have no such weights",
+        ),
         "selfplay.alphabeta_depth": (config.selfplay.alphabeta_depth > 0, "an alpha-beta search needs the rules"),
         "training.leaf_symmetries": (config.training.leaf_symmetries, "no symmetry turns a hidden state"),
         "training.leaf_values": (config.training.leaf_values != "network", "no game is played from a hidden state"),

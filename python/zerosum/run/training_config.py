@@ -102,9 +102,8 @@ class TrainingConfig:
     def evaluator(self) -> EvaluatorConfig:
         """How self-play and rating games evaluate the network."""
         symmetry_seed = self.seed if self.leaf_symmetries else None
-        return EvaluatorConfig(
-            self.backend, self.device, self.precision, symmetry_seed, self.leaf_values, rollout_seed=self.seed
-        )
+        rollout_seed = self.seed if self.leaf_values != "network" else 0
+        return EvaluatorConfig(self.backend, self.device, self.precision, symmetry_seed, self.leaf_values, rollout_seed)
 
     def __post_init__(self) -> None:
         check(self, "training")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from games_for_tests import DoubleMove
 from networks_for_tests import SMALL, make_checkpoint
 from zerosum._core import Leaves
 from zerosum.base.errors import SettingsError
-from zerosum.games import Rules, State, make
+from zerosum.games import Rules, State, adopt, make
 from zerosum.games.random_play import random_lines, state_of
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig
 from zerosum.network.evaluators import EvaluatorConfig, make_evaluator
@@ -55,10 +57,17 @@ def test_values_are_those_of_random_games_to_a_share(network: NetworkConfig, lea
         np.testing.assert_allclose(answer.wdl[:, 0] - answer.wdl[:, 2], answer.values, atol=1e-5)
 
 
-def test_results_are_for_the_player_to_move() -> None:
-    game = make("tictactoe")
+TICTACTOE = [[0, 3, 1, 4], [0, 3, 1], [0, 8, 1, 3, 6], [0, 1, 2, 4, 3, 5, 7, 6]]
+TWICE = [[], [0], [1], [2, 2], [0, 2, 2]]
+"""Moves of a game written in Python, in which the same side may move again."""
+
+
+@pytest.mark.parametrize(
+    ("game", "lines"), [(make("tictactoe"), TICTACTOE), (adopt(cast(Any, DoubleMove())), TWICE)], ids=["core", "python"]
+)
+def test_results_are_for_the_player_to_move(game: Rules, lines: list[list[int]]) -> None:
     evaluator = make_evaluator(network_of(game), replace(PLAIN, leaf_values="rollouts"), batch_size=64)
-    for line in ([0, 3, 1, 4], [0, 3, 1], [0, 8, 1, 3, 6], [0, 1, 2, 4, 3, 5, 7, 6]):
+    for line in lines:
         state = state_of(game, line)
         values = evaluator.evaluate(game.encode([state] * 900)).values
         expected = random_value(game, state) * (1 if game.player(state) == 0 else -1)
