@@ -45,6 +45,9 @@ def make_batch(size: int, seed: int, *, copies: int = 1) -> Batch:
     }
     targets["owners"] = generator.choice(np.array([-1, 0, 1], np.float32), size=(size, 42))
     policies = policies_of(policy_target / policy_target.sum(axis=1, keepdims=True))
+    played = np.array([generator.choice(np.flatnonzero(legal)) for legal in leaves.legal_mask()])
+    targets["played"] = played.astype(np.float32)
+    targets["played_share"] = policies.dense(7)[np.arange(size), played]
     return Batch.of(leaves, GAME.spec, policies, targets)
 
 

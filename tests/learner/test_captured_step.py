@@ -26,7 +26,7 @@ def captured(config: LearnerConfig = PLAIN, network: NetworkConfig = SMALL) -> L
     return learner
 
 
-VARIANTS = [{}, {"optimizer": "sgd"}, {"optimizer": "adam", "clip_norm": 0.5}]
+VARIANTS = [{}, {"optimizer": "sgd"}, {"optimizer": "adam", "clip_norm": 0.5}, {"importance_limit": 1.0}]
 
 
 @pytest.mark.parametrize("changes", VARIANTS)

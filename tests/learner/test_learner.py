@@ -367,6 +367,8 @@ SETTINGS = [
     ({"optimizer": "sgd"}, {"weight_decay": 0.1}),
     ({}, {"weight_decay": 0.1}),
     ({}, {"value_weight": 3.0}),
+    ({}, {"importance_limit": 1.0}),
+    ({"importance_limit": 1.0}, {"importance_limit": 0.1}),
     ({}, {"draw_target": "outcome"}),
     ({}, {"ownership_weight": 3.0}),
     ({}, {"score_weight": 3.0}),

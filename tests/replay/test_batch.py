@@ -14,7 +14,7 @@ from games_recorded import random_game, record_of
 from zerosum._core import Game
 from zerosum.base.errors import DataError, GameError
 from zerosum.games import make, start_state
-from zerosum.games.random_play import random_leaves
+from zerosum.games.random_play import random_leaves, state_of
 from zerosum.replay import Batch, ReplayConfig, ReplayWindow, Samples, make_batch
 from zerosum.replay import window as replay
 from zerosum.replay.batch import empty_batch
@@ -65,6 +65,65 @@ def test_a_batch_equals_its_twin(monkeypatch: pytest.MonkeyPatch, q: float):
         assert (batch.targets[name] == expected).all(), name
     assert policy_BA.sum(axis=1) == pytest.approx(1.0, abs=0.003)
     assert not policy_BA[~legal_mask].any()
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_the_moves_of_the_game_are_there_if_they_are_asked_for(monkeypatch: pytest.MonkeyPatch, is_turned: bool):
+    """Their shares are those that were recorded, also in a sample's image: the twin reads both from the record."""
+    monkeypatch.setattr(replay, "_BLOCK_POSITIONS", 30)
+    game, window, draw = Game("connect4"), ReplayWindow(ReplayConfig()), random.Random(8)
+    records = {game_id: random_game(game_id, draw) for game_id in range(8)}
+    for record in records.values():
+        window.add(record)
+    samples = window.sample(128, seed=5, step=9, has_played=True)
+    plain = window.sample(128, seed=5, step=9)
+    assert plain.played is None and (plain.actions == samples.actions).all(), "the draw is the same"
+    before = samples
+    if is_turned:
+        samples = permuted(samples, game.spec.symmetries, seed=1, step=2)
+    targets = make_batch(game, samples, search_value_weight=0.5).targets
+    expected_moves, expected_shares = [], []
+    plies = np.diff(samples.action_offsets).tolist()
+    for number, (game_id, ply) in enumerate(zip(samples.game_ids.tolist(), plies, strict=True)):
+        recorded = records[game_id].ply(ply)
+        shares = dict(zip(recorded.target["action"].tolist(), recorded.target["probability"].tolist(), strict=True))
+        at = slice(samples.action_offsets[number], samples.action_offsets[number + 1])
+        is_image = (samples.actions[at] != before.actions[at]).any()
+        is_symmetric = (before.actions[at] == 3).all()  # the sample does not show whether it was turned
+        expected_moves.append(
+            {recorded.action, 6 - recorded.action}
+            if is_symmetric and is_turned
+            else {6 - recorded.action if is_image else recorded.action}
+        )
+        expected_shares.append(shares.get(recorded.action, 0.0))
+    assert all(move in moves for move, moves in zip(targets["played"].tolist(), expected_moves, strict=True))
+    assert targets["played_share"].tolist() == pytest.approx(expected_shares, abs=1e-3)
+    assert min(expected_shares) < max(expected_shares)
+    assert "played" not in make_batch(game, plain, search_value_weight=0.5).targets
+
+
+def test_the_place_of_a_move_is_that_of_its_logit_and_an_illegal_move_is_told():
+    window = ReplayWindow(ReplayConfig())
+    game, draw = make("chess"), random.Random(3)
+    record = random_game(0, draw, name="chess")
+    window.add(record)
+    samples = window.sample(32, seed=1, step=2, has_played=True)
+    targets = make_batch(game, samples, search_value_weight=0.5).targets
+    for number, ply in enumerate(np.diff(samples.action_offsets).tolist()):
+        moves = record.plies["action"][: ply + 1].tolist()
+        state = state_of(game, moves[:-1])
+        leaf = game.encode([state])
+        place = dict(zip(leaf.legal_actions.tolist(), leaf.logit_actions.tolist(), strict=True))[moves[-1]]
+        assert targets["played"][number] == place
+    assert samples.played is not None
+    wrong = samples.played.actions.copy()
+    wrong[3] = 65535
+    with pytest.raises(DataError, match=r"Game 0 has move 65535 at ply \d+, where it is illegal"):
+        make_batch(
+            game,
+            dataclasses.replace(samples, played=dataclasses.replace(samples.played, actions=wrong)),
+            search_value_weight=0.5,
+        )
 
 
 def test_a_part_of_a_batch_has_its_samples():

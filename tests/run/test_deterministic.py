@@ -232,6 +232,8 @@ def test_a_gate_repeats_its_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "training.gate_games=6",
         "training.gate_score=0.5",
         "training.leaf_symmetries=true",
+        "training.leaf_values=mean",
+        "learner.importance_limit=1",
         "search.reuse_tree=false",
     )
     whole, run = tmp_path / "whole", tmp_path / "run"

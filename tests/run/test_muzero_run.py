@@ -105,6 +105,8 @@ def test_it_resumes(run: Path, tmp_path: Path) -> None:
         (["learner.mask_illegal=true"], "learner.mask_illegal is True: the policy must learn"),
         (["learner.num_devices=2"], "learner.num_devices is 2: its learner has one device"),
         (["training.leaf_symmetries=true"], "training.leaf_symmetries is True: no symmetry turns"),
+        (["learner.importance_limit=1"], "learner.importance_limit is 1.0: losses of unrolled steps"),
+        (["training.leaf_values=mean"], "training.leaf_values is 'mean': no game is played from a hidden state"),
         (["training.source=records"], "training.source is 'records': it learns from its own games"),
         (["learner.unroll_steps=65"], "learner.unroll_steps is 65"),
         (["learner.unroll_steps=10"], "a game of tictactoe has at most 9 plies: expected 1 to 9"),

@@ -95,6 +95,8 @@ def test_a_deterministic_run_repeats(tmp_path: Path) -> None:
     [
         ("training.workers=processes", "leave out training.workers=processes"),
         ("training.gate_games=10", "leave out training.gate_games"),
+        ("learner.importance_limit=1", "leave out learner.importance_limit"),
+        ("training.leaf_values=rollouts", "leave out training.leaf_values"),
         ("selfplay.alphabeta_depth=2", "leave out selfplay.alphabeta_depth"),
         ("selfplay.resign_false_positives=0.05", "leave out selfplay.resign_false_positives"),
         ("network.updatable_units=17", "expected a multiple of 16"),

@@ -8,6 +8,7 @@ from typing import Literal
 
 from zerosum.base.errors import SettingsError
 from zerosum.base.settings import check, setting
+from zerosum.learner.importance import TARGETS as IMPORTANCE_TARGETS
 from zerosum.learner.unroll import TARGETS
 from zerosum.network import NetworkConfig
 
@@ -52,6 +53,15 @@ class LearnerConfig:
     )
     value_weight: float = setting(
         1.0, "weight of the value loss; the policy loss has weight 1 (paper: 1)", low=0.0, high=100.0
+    )
+    importance_limit: float | None = setting(
+        None,
+        "c: the losses of a sample but the policy's are weighted by min(c, p(move) / share of the move), with p of the"
+        " network in training and the recorded share of the move that was played, by the mean of the batch: old games"
+        " count less where the network would play otherwise (V-trace, arXiv 1802.01561, section 4.1: 1); none for equal"
+        " weights (paper: none); for `zerosum study ablations` (docs/studies.md)",
+        low=0.01,
+        high=1000.0,
     )
     draw_target: Literal["value", "outcome"] = setting(
         "outcome",
@@ -178,8 +188,10 @@ def learning_rate(config: LearnerConfig, *, step: int, progress: float) -> float
 
 
 def batch_targets(config: LearnerConfig, network: NetworkConfig) -> frozenset[str]:
-    """The targets that a batch needs for the losses of all heads of a network."""
+    """The targets that a batch needs for the losses of all heads of a network, and for their weights."""
     names = {name for head in network.heads for name in head.targets}
     if network.kind == "muzero":
         names |= TARGETS
+    if config.importance_limit is not None:
+        names |= IMPORTANCE_TARGETS
     return frozenset(names - {"draws"} if config.draw_target == "value" else names)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from zerosum.base.errors import SettingsError
 from zerosum.learner.captured_step import CapturedStep, Record, record_on
 from zerosum.learner.config import LearnerConfig, batch_targets, learning_rate
+from zerosum.learner.importance import importance_weights
 from zerosum.learner.inputs import InputSender, StepInputs
 from zerosum.learner.report import DeviceMeans, StepReport
 from zerosum.learner.state import NUM_STEPS
@@ -32,7 +33,7 @@ from zerosum.learner.unroll import measure_names, unrolled_loss
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.evaluators.batch_limit import is_out_of_memory
 from zerosum.network.evaluators.device import torch_device
-from zerosum.network.heads import Head
+from zerosum.network.heads import POLICY, Head
 from zerosum.replay import Batch
 
 if TYPE_CHECKING:
@@ -276,7 +277,12 @@ class Learner:
             output = self._forward(inputs.planes)
         logits = {head.name: output.logits[head.name].float() for head in self._heads}
         losses = {head.name: head.loss(logits[head.name], targets) for head in self._heads}
-        loss_B = torch.stack([self._weight(head) * losses[head.name] for head in self._heads]).sum(dim=0)
+        weighted = losses
+        if (limit := self.config.importance_limit) is not None:
+            weights_B = importance_weights(logits[POLICY.name], targets, limit=limit, num_parts=self._num_parts)
+            # The other heads learn what came of the game.
+            weighted = {name: loss_B if name == POLICY.name else weights_B * loss_B for name, loss_B in losses.items()}
+        loss_B = torch.stack([self._weight(head) * weighted[head.name] for head in self._heads]).sum(dim=0)
         with torch.no_grad():
             measures = list(losses.values())
             for head in self._heads:

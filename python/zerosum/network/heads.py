@@ -43,13 +43,16 @@ class Head:
     """Whether players and self-play use it. Other heads are only computed in training."""
 
 
-def policy_loss(logits_BA: Tensor, target_BA: Tensor, legal_BA: Tensor | None) -> Tensor:
-    """[B], - pi . log p. With a mask, the softmax is over legal moves only; a row of zeros has the loss 0."""
+def masked_logits(logits_BA: Tensor, legal_BA: Tensor | None) -> Tensor:
+    """[B, A], the logits with those of illegal moves at minus infinity; all of them without a mask."""
     import torch
 
-    if legal_BA is not None:
-        logits_BA = logits_BA.masked_fill(~legal_BA, -torch.inf)
-    log_probs_BA = logits_BA.log_softmax(dim=1)
+    return logits_BA if legal_BA is None else logits_BA.masked_fill(~legal_BA, -torch.inf)
+
+
+def policy_loss(logits_BA: Tensor, target_BA: Tensor, legal_BA: Tensor | None) -> Tensor:
+    """[B], - pi . log p. With a mask, the softmax is over legal moves only; a row of zeros has the loss 0."""
+    log_probs_BA = masked_logits(logits_BA, legal_BA).log_softmax(dim=1)
     # 0 * -inf is NaN, and the target is 0 wherever a move is illegal.
     return -(target_BA * log_probs_BA.masked_fill(target_BA == 0, 0)).sum(dim=1)
 

@@ -28,6 +28,7 @@ from zerosum.network.evaluators import Evaluator, EvaluatorConfig, make_evaluato
 from zerosum.network.evaluators.backends import Precision
 from zerosum.network.evaluators.evaluator import CPU_FULL_BATCH, NetworkEvaluator, RolloutEvaluator
 from zerosum.network.evaluators.ownership import MovesLeft, OwnershipNetwork, Points, has_moves_left, has_ownership
+from zerosum.network.evaluators.rollout_values import LeafValues
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.network.fit import rules_for
 from zerosum.play.analysis import Analysis
@@ -280,6 +281,7 @@ def load_player(
     precision: Precision = "fast",
     game: Rules | Game[Any] | str | None = None,
     batch_size: int = CPU_FULL_BATCH,
+    leaf_values: LeafValues = "network",
 ) -> Player:
     """The player of a run directory, a directory of checkpoints (the newest of either) or one checkpoint's JSON.
 
@@ -289,7 +291,9 @@ def load_player(
     game of your own whose checkpoint lies outside of its run, or whose file the run does not know; and for a network
     that plays on boards of all sizes (KataGo's, those of `mixedgo`). `batch_size` is the usual maximum of positions per
     batch of the network; matches use larger ones. A search by time keeps a batch per core in flight, or two on a GPU
-    (`Player`). The player's game has the planes that the network has learned, whatever planes `game` has.
+    (`Player`). `leaf_values` says where the values of leaves come from, whatever the run's `training.leaf_values` are:
+    the network, random games or both. The player's game has the planes that the network has learned, whatever planes
+    `game` has.
 
     Raises:
         DataError: no complete checkpoint exists, or its network does not fit the game.
@@ -316,6 +320,7 @@ def load_player(
         precision=precision,
         batch_size=max(batch_size, search.leaves_in_flight),
         num_threads=max(num_cores(), search.batches_in_flight),
+        leaf_values=leaf_values,
     )
     return Player(
         rules,
@@ -344,10 +349,11 @@ def network_evaluator(
     precision: Precision = "fast",
     batch_size: int,
     num_threads: int = 1,
+    leaf_values: LeafValues = "network",
 ) -> Evaluator:
     """The evaluator of a checkpoint's network, which must know the game's planes. Raises DataError if it does not."""
     require_encoder(checkpoint.info, game.spec)
-    config = EvaluatorConfig(backend, precision=precision)
+    config = EvaluatorConfig(backend, precision=precision, leaf_values=leaf_values)
     return make_evaluator(checkpoint, config, batch_size=batch_size, num_threads=num_threads, game=game)
 
 

@@ -58,6 +58,8 @@ class Batch:
     draws   [B], as `Samples.draws`
     owners  [B, H * W], the owner of each square at the end of the game: 1 the player to move, -1 the other, 0
             neither. Only if requested
+    played  [B], the move of the game, by the place of its logit, and
+    played_share [B], in [0, 1], its share in the recorded policy target. Only if requested
     """
 
     def __post_init__(self) -> None:
@@ -160,7 +162,8 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
 
     Raises:
         GameError: a recorded move is illegal.
-        DataError: a policy target has a share for an illegal move, or a start is not a position of the game.
+        DataError: a policy target has a share for an illegal move, or a start is not a position of the game; or the
+            move that was made there is illegal, if the samples have it.
     """
     leaves = encode(game, samples)
     q = np.float32(search_value_weight)
@@ -168,9 +171,25 @@ def make_batch(game: Game, samples: Samples, *, search_value_weight: float) -> B
     if samples.owners is not None:
         signs_B = np.where(leaves.players == 0, 1, -1).astype(np.int8)
         targets["owners"] = (signs_B[:, None] * samples.owners).astype(np.float32)
+    if samples.played is not None:
+        targets["played"] = _played_places(samples, samples.played.actions, leaves).astype(np.float32)
+        targets["played_share"] = samples.played.shares
     batch = Batch.of(leaves, game.spec, samples.policies, targets)
     check_policies(samples.policies, samples.game_ids, np.diff(samples.action_offsets), batch)
     return batch
+
+
+def _played_places(samples: Samples, played: NDArray[np.uint16], leaves: Leaves) -> NDArray[np.uint16]:
+    """[B], the place of the logit of each sample's move. Raises DataError for an illegal move."""
+    legal = places(leaves.legal_actions, leaves.legal_offsets, width=NUM_NUMBERS)  # ascending
+    wanted = np.arange(len(leaves)) * NUM_NUMBERS + played
+    at = np.minimum(np.searchsorted(legal, wanted), len(legal) - 1)
+    is_legal = legal[at] == wanted
+    if not is_legal.all():
+        sample = int(np.argmin(is_legal))
+        plies = np.diff(samples.action_offsets)
+        raise _other_rules(samples.game_ids[sample], f"move {played[sample]} at", plies[sample])
+    return leaves.logit_actions[at]
 
 
 def encode(game: Game, samples: Samples) -> Leaves:
@@ -216,8 +235,12 @@ def check_policies(policies: Policies, game_ids: NDArray[np.int64], plies: NDArr
     if not is_legal.all():
         entry = int(np.argmin(is_legal))
         sample = policies.samples[entry]
-        raise DataError(
-            f"Game {game_ids[sample]} has action {actions[entry]} in the policy target of ply {plies[sample]}, where"
-            " it is illegal: the game was recorded by other rules. Train in the run directory of the version that"
-            " recorded it, or start a new run."
-        )
+        raise _other_rules(game_ids[sample], f"action {actions[entry]} in the policy target of", plies[sample])
+
+
+def _other_rules(game_id: int, what: str, ply: int) -> DataError:
+    """The error of a game that does not fit the rules, `what` with the preposition before the ply."""
+    return DataError(
+        f"Game {game_id} has {what} ply {ply}, where it is illegal: the game was recorded by other rules. Train in the"
+        " run directory of the version that recorded it, or start a new run."
+    )

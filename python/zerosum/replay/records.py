@@ -69,7 +69,7 @@ class PlyRecord:
     search_value: Annotated[float, np.float32]
     """The root's value after the search, in [-1, 1], for the mover."""
     net_value: Annotated[float, np.float32]
-    """The network's own value of the position, in [-1, 1], for the mover."""
+    """The position's value before its search, in [-1, 1], for the mover: the network's (`training.leaf_values`)."""
     num_simulations: Annotated[int, np.uint32]
     """Visits of the root when the move was chosen, including those of a tree kept from the ply before."""
     flags: Annotated[PlyFlag, np.uint8]

@@ -50,6 +50,24 @@ class Moves:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Played:
+    """The moves that were made in B positions."""
+
+    actions: NDArray[np.uint16]
+    """[B], the moves."""
+    shares: NDArray[np.float32]
+    """[B], in [0, 1], the share of each in the recorded policy target; 0 for a move without an entry."""
+
+    @classmethod
+    def of(cls, actions: NDArray[np.uint16], policies: Policies) -> Played:
+        """These moves, with their shares in recorded policies."""
+        shares, samples = np.zeros(len(actions), np.float32), policies.samples
+        is_played = policies.actions == actions[samples]
+        shares[samples[is_played]] = policies.probabilities[is_played]
+        return cls(actions=actions, shares=shares)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Samples:
     """Positions drawn from the window before encoding: the moves that led to each, and the targets."""
 
@@ -74,6 +92,8 @@ class Samples:
     requested."""
     policies: Policies
     """The policy targets."""
+    played: Played | None = None
+    """The moves of the game at these positions, if requested."""
     later: Later | None = None
     """The targets of the next plies, if requested; then there is `following`, too."""
 
@@ -127,7 +147,12 @@ def permuted(
         turned = replace(later.policies, actions=permutations[of_later, later.policies.actions])
         later = replace(later, policies=turned)
     owners = None if samples.owners is None else _images(samples.owners, permutations, chosen)
-    return replace(samples, actions=actions, policies=policies, following=following, later=later, owners=owners)
+    played = samples.played
+    if played is not None:
+        played = replace(played, actions=permutations[chosen, played.actions])
+    return replace(
+        samples, actions=actions, policies=policies, following=following, later=later, owners=owners, played=played
+    )
 
 
 def _images(

@@ -22,7 +22,7 @@ from zerosum.replay.blocks import ROW, UNITS, Block, gathered, offsets_of, polic
 from zerosum.replay.config import ReplayConfig, window_size
 from zerosum.replay.owners import OwnersOf
 from zerosum.replay.records import GameRecord
-from zerosum.replay.samples import Later, Moves, Samples
+from zerosum.replay.samples import Later, Moves, Played, Samples
 
 
 class ReplayWindow:
@@ -101,13 +101,15 @@ class ReplayWindow:
         owners_of: OwnersOf | None = None,
         num_later: int = 0,
         earlier_share: float = 0.0,
+        has_played: bool = False,
     ) -> Samples:
         """Draw by weight, with replacement, from the positions in the window, which must not be empty.
 
         The draw is a pure function of `seed` and `step` (both in [0, 2**64)) and of the positions in the window.
-        Samples have the targets of a `Batch`; owners only with `owners_of`, which finds those of whole games. With
-        `num_later` they have the targets of so many plies after them, too (`later`), and a share of `earlier_share`
-        begins up to so many plies before the drawn position, which may be among the random moves that open a game.
+        Samples have the targets of a `Batch`; owners only with `owners_of`, which finds those of whole games, and the
+        moves that were made only with `has_played`. With `num_later` they have the targets of so many plies after them,
+        too (`later`), and a share of `earlier_share` begins up to so many plies before the drawn position, which may be
+        among the random moves that open a game.
 
         Raises:
             DataError: a game whose owners are asked for does not fit the rules.
@@ -134,6 +136,13 @@ class ReplayWindow:
                 num_following = rows["plies_left"] + rows["ply"] - first_plies
                 moves = gathered(actions, rows["first_action"] + first_plies, num_following)
                 following = Moves(actions=moves, offsets=offsets_of(num_following))
+            policies = policies_of(
+                columns("target_actions"), columns("target_probabilities"), rows["first_target"], rows["num_targets"]
+            )
+            played = None
+            if has_played:
+                moves = gathered(actions, rows["first_action"] + rows["ply"], np.ones(batch_size, np.int64))
+                played = Played.of(moves, policies)
             return Samples(
                 game_ids=rows["game_id"],
                 starts=tuple(self._blocks[number].starts[index] for number, index in starts),
@@ -145,12 +154,8 @@ class ReplayWindow:
                 following=following,
                 later=later,
                 owners=None if owners_of is None else self._owners(block_of, rows, owners_of),
-                policies=policies_of(
-                    columns("target_actions"),
-                    columns("target_probabilities"),
-                    rows["first_target"],
-                    rows["num_targets"],
-                ),
+                policies=policies,
+                played=played,
             )
 
     def _owners(self, block_of: NDArray[np.int64], rows: NDArray[np.void], owners_of: OwnersOf) -> NDArray[np.int8]:

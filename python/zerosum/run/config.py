@@ -393,7 +393,9 @@ def require_updatable(config: RunConfig) -> None:
     refused = {
         "training.workers=processes": config.training.workers == "processes",
         "training.gate_games": config.training.gate_games > 0,
+        "training.leaf_values": config.training.leaf_values != "network",
         "learner.reanalysed_share": config.learner.reanalysed_share > 0,
+        "learner.importance_limit": config.learner.importance_limit is not None,
         "selfplay.alphabeta_depth": config.selfplay.alphabeta_depth > 0,
         "selfplay.resign_false_positives": config.selfplay.resign_false_positives is not None,
     }
@@ -416,8 +418,13 @@ def require_muzero(config: RunConfig) -> None:
     refused = {
         "learner.mask_illegal": (config.learner.mask_illegal, "the policy must learn which moves are illegal"),
         "learner.num_devices": (config.learner.num_devices > 1, "its learner has one device"),
+        "learner.importance_limit": (
+            config.learner.importance_limit is not None,
+            "losses of unrolled steps have no such weights",
+        ),
         "selfplay.alphabeta_depth": (config.selfplay.alphabeta_depth > 0, "an alpha-beta search needs the rules"),
         "training.leaf_symmetries": (config.training.leaf_symmetries, "no symmetry turns a hidden state"),
+        "training.leaf_values": (config.training.leaf_values != "network", "no game is played from a hidden state"),
         "training.source": (config.training.source == "records", "it learns from its own games so far"),
         "training.precision": (config.training.precision in ("f16", "int8"), "it runs in 'bf16' or 'f32'"),
     }

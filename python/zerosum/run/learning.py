@@ -310,6 +310,7 @@ def draw_batch(
         owners_of=owners_by_rules(game) if "owners" in targets else None,
         num_later=num_later,
         earlier_share=config.learner.earlier_share,
+        has_played="played" in targets,
     )
     if reanalysis is not None:
         samples = reanalysis.renewed(samples)

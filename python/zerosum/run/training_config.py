@@ -11,6 +11,7 @@ from zerosum.base.settings import (
     setting,
 )
 from zerosum.network.evaluators.backends import Backend, EvaluatorConfig, Precision
+from zerosum.network.evaluators.rollout_values import LeafValues
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,13 @@ class TrainingConfig:
         "evaluate each position in a random one of the game's symmetries, in self-play and matches of the run (AlphaGo"
         " Zero: true; AlphaZero: false)",
     )
+    leaf_values: LeafValues = setting(
+        "network",
+        "value of a leaf, in self-play and matches of the run: 'network', 'rollouts', the result of one game of random"
+        " moves from the leaf to its end, or 'mean', the mean of both, as in AlphaGo (Silver et al. 2016: lambda 0.5,"
+        " with a learned rollout policy); the other two are for `zerosum study ablations` (docs/studies.md; paper:"
+        " 'network')",
+    )
     planes: str = setting(
         "",
         "options of a game's planes that a new run adds to the game's name, such as 'liberties=3' or 'history=2,"
@@ -94,12 +102,18 @@ class TrainingConfig:
     def evaluator(self) -> EvaluatorConfig:
         """How self-play and rating games evaluate the network."""
         symmetry_seed = self.seed if self.leaf_symmetries else None
-        return EvaluatorConfig(self.backend, self.device, self.precision, symmetry_seed)
+        rollout_seed = self.seed if self.leaf_values != "network" else 0
+        return EvaluatorConfig(self.backend, self.device, self.precision, symmetry_seed, self.leaf_values, rollout_seed)
 
     def __post_init__(self) -> None:
         check(self, "training")
         if (self.minutes is None) == (self.steps is None):
             raise SettingsError("the budget is either training.minutes or training.steps: give one of the two.")
+        if self.leaf_values != "network" and self.source != "selfplay":
+            raise SettingsError(
+                f"training.leaf_values is {self.leaf_values!r}, which self-play obeys, but training.source is"
+                f" {self.source!r}, which plays no games: leave out one of the two."
+            )
         if self.deterministic and self.steps is None:
             raise SettingsError(
                 "training.deterministic needs a budget in learner steps, because two runs of the same time do not do"

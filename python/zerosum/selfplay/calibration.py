@@ -60,6 +60,8 @@ class Setup:
     device: str
     precision: str = "auto"
     symmetry_seed: int | None = None
+    leaf_values: str = "network"
+    rollout_seed: int = 0
     """The fields of the evaluator's `EvaluatorConfig`, as asked for."""
 
 

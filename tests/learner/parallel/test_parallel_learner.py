@@ -43,7 +43,9 @@ def new_batch(seed: int) -> Batch:
     policy /= policy.sum(axis=1, keepdims=True)
     value = generator.choice(np.array([-1, 0, 1], np.float32), 24)
     draws = (value == 0).astype(np.float32)
-    return Batch.of(leaves, GAME.spec, policies_of(policy), {"value": value, "draws": draws})
+    played = policy.argmax(axis=1).astype(np.float32)
+    targets = {"value": value, "draws": draws, "played": played, "played_share": policy.max(axis=1).astype(np.float32)}
+    return Batch.of(leaves, GAME.spec, policies_of(policy), targets)
 
 
 @contextmanager
@@ -68,9 +70,10 @@ def assert_close(ours: dict[str, np.ndarray], others: dict[str, np.ndarray], tol
         np.testing.assert_allclose(array, others[name], rtol=tolerance, atol=tolerance, err_msg=name)
 
 
-def test_gradients_and_norms_are_those_of_one_device() -> None:
+@pytest.mark.parametrize("importance_limit", [None, 0.3])
+def test_gradients_and_norms_are_those_of_one_device(importance_limit: float | None) -> None:
     """After one step of SGD with momentum its state is the gradient, and with a rate of 1 weights show it."""
-    config = replace(CONFIG, optimizer="sgd", learning_rate=1.0, weight_decay=0.0)
+    config = replace(CONFIG, optimizer="sgd", learning_rate=1.0, weight_decay=0.0, importance_limit=importance_limit)
     one, batch = one_device(config), new_batch(0)
     with two_devices(config) as two:
         ours, others = two.step(batch, progress=0.5), one.step(batch, progress=0.5)

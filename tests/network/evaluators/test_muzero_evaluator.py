@@ -228,6 +228,7 @@ def test_an_update_compiles_the_sizes_in_use() -> None:
             "precision of the openvino backend for a MuZero network is 'int8'",
         ),
         (EvaluatorConfig(symmetry_seed=1), "no symmetry turns"),
+        (EvaluatorConfig(leaf_values="rollouts"), "a network of kind 'muzero' does not have: leave it 'network'"),
     ],
 )
 def test_what_it_cannot_do_is_refused(config: EvaluatorConfig, words: str) -> None:

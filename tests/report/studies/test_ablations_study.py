@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,8 @@ from studies_for_tests import SMALL, counts, quiet
 from zerosum.base.errors import GameError, SettingsError
 from zerosum.contest.sprt import MatchCounts
 from zerosum.games import make
+from zerosum.network.evaluators.rollout_values import RolloutValuesEvaluator
+from zerosum.play.player import Player, load_player
 from zerosum.report.studies import trainings
 from zerosum.report.studies.ablation_findings import ablation_findings
 from zerosum.report.studies.ablation_results import DEFAULTS, Ablated
@@ -26,7 +29,7 @@ from zerosum.run.config import load_config, new_config
 def test_each_variant_that_a_game_can_have_changes_its_own_settings_alone(game: str) -> None:
     baseline = baseline_config(game, 1.0)
     found = variants_for(game, baseline)
-    assert {"unmasked-loss", "gate"} <= set(found)
+    assert {"unmasked-loss", "gate", "rollouts", "half-rollouts", "importance"} <= set(found)
     for name in found:
         config = new_config(make(game), game, minutes=1.0, settings=settings_of(name, game, baseline))
         sections = ("training", "search", "selfplay", "replay", "network", "learner", "strength")
@@ -52,6 +55,7 @@ def test_a_variant_adds_to_the_planes_that_a_game_has_by_default() -> None:
         ("connect4", "history-1", "history-1 is not for connect4, which has no option 'history' of planes"),
         ("connect4", "flat-policy", r"which is learned so by default \(network.policy_head = dense\)"),
         ("minishogi(history=1)", "history-1", r"which is learned so by default \(history=1\)"),
+        ("connect4", "importence", "unknown variant 'importence': did you mean 'importance'?"),
         ("connect4", "gated", r"unknown variant 'gated': did you mean 'gate'\?"),
     ],
 )
@@ -95,6 +99,30 @@ def test_a_study_of_tiny_trainings(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert run_study(study, tmp_path, write=written.append, say=quiet)
     after = [(tmp_path / "runs" / f"{name}-0" / "metrics.csv").read_bytes() for name in (DEFAULTS, "no-symmetries")]
     assert after == before and written[1] == written[0]
+
+
+def test_random_games_evaluate_the_variants_leaves_in_its_matches_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in SMALL.items():
+        monkeypatch.setitem(trainings.EQUAL, name, value)
+    loaded: list[tuple[str, str]] = []
+
+    def load(path: Path, **named: Any) -> Player:
+        player = load_player(path, **named)
+        of = player.evaluator.__class__.__name__
+        loaded.append((path.name, "network" if of != RolloutValuesEvaluator.__name__ else named["leaf_values"]))
+        return player
+
+    monkeypatch.setattr(trainings, "load_player", load)
+    names = ("rollouts", "half-rollouts", "importance")
+    study = AblationsStudy(Extent(0.02, 2, "tictactoe", seeds=1, simulations=4), names)
+    assert run_study(study, tmp_path, write=quiet, say=quiet)
+    values = {"rollouts-0": "rollouts", "half-rollouts-0": "mean", "importance-0": "network"}
+    assert loaded == [pair for run in values for pair in ((run, values[run]), (f"{DEFAULTS}-0", "network"))]
+    configs = {name: load_config(tmp_path / "runs" / f"{name}-0" / "config.toml") for name in (DEFAULTS, *names)}
+    assert [config.training.leaf_values for config in configs.values()] == ["network", "rollouts", "mean", "network"]
+    assert [config.learner.importance_limit for config in configs.values()] == [None, None, None, 1.0]
 
 
 def ablated(name: str, seed: int, match: MatchCounts | None) -> Ablated:

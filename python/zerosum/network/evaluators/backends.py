@@ -18,6 +18,7 @@ from zerosum.network.evaluators.muzero_torch import TorchMuZeroEvaluator
 from zerosum.network.evaluators.openvino import PRECISIONS as OPENVINO_PRECISIONS
 from zerosum.network.evaluators.openvino import OpenVinoEvaluator, fast_precision
 from zerosum.network.evaluators.own_module import OwnModuleEvaluator
+from zerosum.network.evaluators.rollout_values import ROLLOUT_SHARES, RolloutValuesEvaluator
 from zerosum.network.evaluators.symmetric import SymmetricEvaluator, Symmetries
 from zerosum.network.evaluators.torch import PRECISIONS as TORCH_PRECISIONS
 from zerosum.network.evaluators.torch import TorchEvaluator
@@ -47,6 +48,10 @@ class EvaluatorConfig:
     """One of `Precision`."""
     symmetry_seed: int | None = None
     """Seed of the random symmetry in which each position is evaluated; None for the position as it is."""
+    leaf_values: str = "network"
+    """One of `rollout_values.LeafValues`."""
+    rollout_seed: int = 0
+    """Seed of the random games of `leaf_values`."""
 
     @property
     def on_gpu(self) -> bool:
@@ -89,25 +94,33 @@ def make_evaluator(
     `num_threads` is the number of threads that evaluate at once, and `batch_size` the usual largest number of leaves
     (both matter to OpenVINO only). Torch is imported only if it is used, or if the machine seems to have a GPU.
     `game` is needed for random symmetries (`config.symmetry_seed`; a game without symmetries is evaluated as it is) and
-    for updatable networks, which the core runs whatever `config` asks for.
+    for updatable networks, which the core runs whatever backend, device and precision `config` asks for.
 
     Raises:
-        SettingsError: unknown backend or precision, or a backend, device or precision that cannot be used.
+        SettingsError: unknown backend, precision or leaf values, or those that cannot be used.
     """
-    if checkpoint.info.network.kind == "updatable":
+    require_known("leaf_values", config.leaf_values, tuple(ROLLOUT_SHARES))
+    kind, share = checkpoint.info.network.kind, ROLLOUT_SHARES[config.leaf_values]
+    if share and kind in ("updatable", "muzero"):
+        raise SettingsError(
+            f"training.leaf_values is {config.leaf_values!r}, but random games begin at leaves of a tree search by the"
+            f" game's rules, which a network of kind {kind!r} does not have: leave it 'network'."
+        )
+    if kind == "updatable":
         if game is None:
             raise SettingsError("an updatable network needs its game to evaluate positions: give it.")
         return UpdatableEvaluator(checkpoint, game)
-    if checkpoint.info.network.kind == "muzero":
+    if kind == "muzero":
         return _muzero_evaluator(checkpoint, config, num_threads=num_threads, batch_size=batch_size)
     evaluator = _network_evaluator(checkpoint, config, num_threads=num_threads, batch_size=batch_size)
-    if config.symmetry_seed is None:
-        return evaluator
-    assert game is not None, "symmetries are those of a game"
-    symmetries = Symmetries.of(game)
-    if len(symmetries) == 1:
-        return evaluator
-    return SymmetricEvaluator(evaluator, symmetries, seed=config.symmetry_seed, step=checkpoint.info.step)
+    step = checkpoint.info.step
+    if config.symmetry_seed is not None:
+        assert game is not None, "symmetries are those of a game"
+        symmetries = Symmetries.of(game)
+        if len(symmetries) > 1:
+            evaluator = SymmetricEvaluator(evaluator, symmetries, seed=config.symmetry_seed, step=step)
+    # Outermost, because turned leaves are for networks alone.
+    return RolloutValuesEvaluator(evaluator, share, seed=config.rollout_seed, step=step) if share else evaluator
 
 
 def _muzero_evaluator(

@@ -117,8 +117,13 @@ class RolloutEvaluator:
         values = leaves.rollout_values(self._num_rollouts, call_seed)
         wdl_B3 = None
         if self._num_rollouts == 1:  # the mean of several games does not tell the number of draws
-            wdl_B3 = np.stack([np.maximum(values, 0), 1 - np.abs(values), np.maximum(-values, 0)], axis=1)
+            wdl_B3 = win_draw_loss(values)
         return Evaluations(leaves, _no_preference(leaves), values, wdl_B3)
+
+
+def win_draw_loss(results: NDArray[np.float32]) -> NDArray[np.float32]:
+    """[B, 3], win, draw and loss of games with these results [B], in [-1, 1] for the player to move."""
+    return np.stack([np.maximum(results, 0), 1 - np.abs(results), np.maximum(-results, 0)], axis=1)
 
 
 def _no_preference(leaves: Leaves) -> NDArray[np.float32]:

@@ -43,6 +43,18 @@ VARIANTS: dict[str, Variant] = {
         {"training.leaf_symmetries": True},
         needs_symmetries=True,
     ),
+    "rollouts": Variant(
+        "leaves have the results of random games in place of the network's values",
+        {"training.leaf_values": "rollouts"},
+    ),
+    "half-rollouts": Variant(
+        "leaves have the mean of the network's value and a random game's result, as AlphaGo",
+        {"training.leaf_values": "mean"},
+    ),
+    "importance": Variant(
+        "samples weighted by truncated importance, as V-trace",
+        {"learner.importance_limit": 1.0},
+    ),
 }  # fmt: skip
 """The variants by name."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from zerosum.report.studies.ablation_findings import ablation_findings
 from zerosum.report.studies.ablation_results import DEFAULTS, Ablated
-from zerosum.report.studies.ablation_variants import baseline_config, settings_of, variants_for
+from zerosum.report.studies.ablation_variants import VARIANTS, baseline_config, settings_of, variants_for
 from zerosum.report.studies.page import Findings
 from zerosum.report.studies.study import Job
 from zerosum.report.studies.trainings import EQUAL, Extent
@@ -81,7 +81,10 @@ class AblationsStudy:
         if not all(self._learn(one, seed, directory) for one in dict.fromkeys((DEFAULTS, name))):
             return None
         run, opponent = _run(directory, name, seed), _run(directory, DEFAULTS, seed)
-        counts = None if name == DEFAULTS else self.extent.meet(run, opponent, seed)
+        counts = None
+        if name != DEFAULTS:
+            leaf_values = VARIANTS[name].settings.get("training.leaf_values", "network")
+            counts = self.extent.meet(run, opponent, seed, leaf_values=leaf_values)
         last = read_metrics(run / "metrics.csv")[-1]
         rate = last.evaluations / (60 * last.minutes)
         return Ablated(name, seed, last.games, last.positions, last.step, last.minutes, rate, counts)

@@ -14,6 +14,7 @@ from zerosum.arena import play_match
 from zerosum.contest.elo import EloDifference
 from zerosum.contest.sprt import MatchCounts, Tally, match_statistics
 from zerosum.games import make
+from zerosum.network.evaluators.rollout_values import LeafValues
 from zerosum.play.contestant import SearchContestant
 from zerosum.play.player import load_player
 from zerosum.report.studies.estimates import NO_DIFFERENCE, Estimate
@@ -111,7 +112,7 @@ class Extent:
         stopped = train(self.game, run, minutes=self.minutes, seed=seed, settings=settings, report=lambda _line: None)
         return stopped is None
 
-    def meet(self, first: Path, second: Path, *key: int) -> MatchCounts:
+    def meet(self, first: Path, second: Path, *key: int, leaf_values: LeafValues = "network") -> MatchCounts:
         """A match of two networks with the same search, that of the second's run.
 
         Args:
@@ -119,14 +120,16 @@ class Extent:
             second: The same; the two may have other planes.
             key: A seed of the trainings, and whatever else tells matches apart: those of equal keys have the same
                 openings. Each opening of random plies is played from both sides.
+            leaf_values: Where the values of the first one's leaves come from (`training.leaf_values`); those of the
+                second's are the network's.
 
         Raises:
             DataError: a checkpoint is missing or damaged.
         """
         # One precision for all: the fastest one is measured, and may differ between two runs.
         one, other = (
-            load_player(path, num_simulations=self.simulations, precision="auto", batch_size=BATCH)
-            for path in (first, second)
+            load_player(path, num_simulations=self.simulations, precision="auto", batch_size=BATCH, leaf_values=values)
+            for path, values in ((first, leaf_values), (second, "network"))
         )
         search = replace(other.config, proof_nodes=0, syzygy_path="", table_files="")
         contestants = (
