@@ -151,7 +151,7 @@ def test_an_alpha_beta_search_plays_in_alphazeros_place() -> None:
     """It has no rule of time of the paper, and no visits to draw moves by."""
     (*_, last), said = played(time_scale=0.0001, player="bundled/chess-alphabeta")
     assert last.match.sampled_plies == 30 and last.played.result.score == 1
-    assert "divides its time by its own rule, and it does not draw its first 30 moves." in " ".join(said)
+    assert "divides its time by its own rule, and it does not draw its moves of the first 30 plies." in " ".join(said)
 
 
 def test_the_command_writes_the_page(zero: Command, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ def test_the_conditions() -> None:
     chess = [match for match in paper_matches("paper") if match.game == "chess"]
     assert [match.time_divisor for match in chess] == [1, 1, 1, 3, 10, 30, 100, 1, 1]
     assert [match.sampled_plies for match in chess] == [0] * 8 + [30]
+    assert [match.sampled_within for match in chess] == [None] * 8 + [0.01]
     assert [match.num_games for match in chess[:3]] == [1000, 12 * 400, 50 * 20]
     assert {(match.main_s, match.increment_s) for match in chess} == {(3 * 3600, 15)}
     assert {match.resign for match in chess} == {ResignRule(win_rate=0.05)}
@@ -57,7 +58,7 @@ def test_every_match_of_figure_2_is_there() -> None:
         "chess against Stockfish 8, TCEC openings",
         *(f"chess against Stockfish 8, 1/{odds} of the time" for odds in (3, 10, 30, 100)),
         "chess against Stockfish 9, development version of 2018-01-13",
-        "chess against Brainfish, Stockfish with the opening book Cerebellum, the first 30 moves drawn",
+        "chess against Brainfish, Stockfish with the opening book Cerebellum, moves of the first 30 plies drawn",
         "shogi against Elmo WCSC27",
         "shogi against Elmo WCSC27, shogi-human openings",
         *(f"shogi against Elmo WCSC27, 1/{odds} of the time" for odds in (3, 10, 30, 100)),

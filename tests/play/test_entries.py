@@ -36,12 +36,13 @@ def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_an_entry_has_the_words_of_fastchess() -> None:
     settings = ["tc=40/5", "nodes=9", "nodes=10", "option.Skill Level=0", "option.Clear Hash=", "sample=4", "name=Bo"]
-    assert Entry.parse("x", [*settings, "resign=score=600 movecount=3"]) == Entry(
+    assert Entry.parse("x", [*settings, "within=1.5", "resign=score=600 movecount=3"]) == Entry(
         "x",
         Terms(TimeControl.parse("40/5"), nodes=10),
         options=(("Skill Level", "0"), ("Clear Hash", "")),
         name="Bo",
         sampled_plies=4,
+        sampled_within=0.015,
         resign="score=600 movecount=3",
     )
     assert Entry.parse("x", ["tc=1", "timemargin=50"]).terms == Terms(TimeControl.parse("1"), margin_s=0.05)
@@ -121,6 +122,21 @@ def test_names_say_who_plays_on_what_terms() -> None:
         ("rollouts", ["ponder=true"], "chess", "rollouts@1000 cannot ponder"),
         ("gtp:x", ["nodes=5"], "go", "GTP cannot limit nodes or depth"),
         ("uci:x", ["depth=1", "sample=3"], "chess", "cannot sample its moves in the first 3 plies"),
+        ("uci:x", ["depth=1", "within=3"], "chess", "cannot sample its moves"),
+        ("random", ["within=3"], "chess", "cannot sample its moves"),
+        (
+            "rollouts",
+            ["within=3"],
+            "chess",
+            "draws moves within 3 % of the best one: expected 0 to 100, and a number of",
+        ),
+        (
+            "rollouts",
+            ["sample=3", "within=101"],
+            "chess",
+            "draws moves within 101 % of the best one: expected 0 to 100",
+        ),
+        ("rollouts", ["sample=3", "within=-1"], "chess", "within is '-1', expected percent such as 1"),
         ("rollouts@5", ["nodes=6"], "chess", "'rollouts@5' and nodes=6: give one of them"),
         ("rollouts@5", ["option.Hash=6"], "chess", "is one of our own players, and option.Hash is for engines"),
         ("rollouts@5", ["profile=paper"], "chess", "and profile is for engines"),
@@ -149,7 +165,7 @@ def test_names_say_who_plays_on_what_terms() -> None:
             "'score' in a rule to resign, 'score': expected words such as score=600",
         ),
         ("rollouts@5", ["resign=score=1 twosided=1"], "chess", "twosided is '1', expected true or false"),
-        ("rollouts@5", ["resign=movecount=3"], "chess", "has neither win_rate nor centipawns"),
+        ("rollouts@5", ["resign=movecount=3"], "chess", "has no win_rate, centipawns or lead"),
         ("rollouts@5", ["resign=paper"], "connect4", "the paper has no match of connect4"),
         ("rollouts@5", ["precision=bf16"], "connect4", "has no network, and precision=bf16 is a network's"),
         ("uci:x", ["depth=1", "precision=bf16"], "chess", "is an engine, and precision=bf16 is for our own networks"),

@@ -226,8 +226,9 @@ def _player(words: SuiteWords, match: PaperMatch, game: Rules, control: TimeCont
     word = _player_word(words, game, say)
     if _is_tree_search(word, game):
         terms = Terms(control, manager="paper", overhead_s=OVERHEAD_S)
-        return Entry(word, terms, sampled_plies=match.sampled_plies, resign=resign)
-    drawn = f", and it does not draw its first {match.sampled_plies} moves" if match.sampled_plies else ""
+        plies, within = match.sampled_plies, match.sampled_within
+        return Entry(word, terms, sampled_plies=plies, sampled_within=within, resign=resign)
+    drawn = f", and it does not draw its moves of the first {match.sampled_plies} plies" if match.sampled_plies else ""
     say(f"{word} is not a tree search: it divides its time by its own rule{drawn}.")
     return Entry(word, Terms(control), resign=resign)
 

@@ -65,7 +65,9 @@ class PaperMatch:
     won_share: float | None = None
     """Share of games that AlphaZero won, in [0, 1], if the paper gives no counts."""
     sampled_plies: int = 0
-    """AlphaZero drew its moves in the first plies of a game in proportion to their visits."""
+    """AlphaZero drew its moves in so many first plies of a game."""
+    sampled_within: float | None = None
+    """The winning chance in [0, 1] that such a move lacked to the best one at most."""
     as_first: tuple[float, float, float] | None = None
     """Percentages of games that AlphaZero won, drew and lost when it moved first; None if the paper has none."""
     as_second: tuple[float, float, float] | None = None
@@ -91,7 +93,7 @@ class PaperMatch:
         words += [f"{self.openings} openings"] if self.openings else []
         words += [f"1/{self.time_divisor} of the time"] if self.time_divisor > 1 else []
         words += [f"clock of {self.main_s:g} + {self.increment_s or 0:g} s"] if self._has_own_clock else []
-        words += [f"the first {self.sampled_plies} moves drawn"] if self.sampled_plies else []
+        words += [f"moves of the first {self.sampled_plies} plies drawn"] if self.sampled_plies else []
         return ", ".join(words)
 
     @property

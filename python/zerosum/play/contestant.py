@@ -39,6 +39,9 @@ class SearchContestant:
     terms: Terms = Terms()
     sampled_plies: int = 0
     """Number of first plies in which moves are drawn in proportion to their visits."""
+    sampled_within: float | None = None
+    """Most winning chance in [0, 1] that a move drawn in these plies may lack to the best one (`near_best_action` in
+    `search_mover.py`); None for no limit."""
     temperature: float = 0.0
     """The temperature at which all moves are drawn (`zerosum.play.skill.drawn_action`); 0 plays the best."""
     resign: ResignRule | None = None
@@ -56,6 +59,11 @@ class SearchContestant:
             _require_no_time_management(self.name, self.terms)
         if self.sampled_plies < 0:
             raise not_sampled(self.name, self.sampled_plies)
+        if self.sampled_within is not None and not (self.sampled_plies and 0 <= self.sampled_within <= 1):
+            raise SettingsError(
+                f"{self.name} draws moves within {100 * self.sampled_within:g} % of the best one: expected 0 to 100,"
+                " and a number of plies (sample)."
+            )
         if self.temperature and self.sampled_plies:
             raise SettingsError(
                 f"{self.name} has a temperature of {self.temperature:g} and sampled_plies={self.sampled_plies}: set one"
@@ -83,6 +91,7 @@ class SearchContestant:
     def description(self) -> dict[str, Any]:
         """Everything else that its moves depend on, ready for JSON."""
         drawn = {"temperature": self.temperature} if self.temperature else {}
+        drawn |= {} if self.sampled_within is None else {"sampled within": self.sampled_within}
         return {"network": self.network, "search": asdict(self.search), "sampled plies": self.sampled_plies, **drawn}
 
     @property

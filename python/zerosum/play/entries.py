@@ -17,6 +17,7 @@ with fastchess' names where it has them (`Entry.parse`):
     option.NAME=VALUE   an option of an engine, or of our alpha-beta search (`DeepeningProgram.with_options`)
     profile=paper       the AlphaZero paper's options, as far as this machine allows (`external/profiles.py`)
     sample=N            in the first N plies moves are drawn in proportion to their visits
+    within=P            such a move lacks at most P % of winning chance to the best one (`near_best_action`)
     skill=S             limits our search, 0 to 20 (`zerosum.play.skill`)
     precision=P         number format of our network (`Precision`), by default fast
     resign=RULE         when to resign: a rule of `ResignRule.parse`, or `paper`
@@ -67,6 +68,7 @@ NAMES = (
     "nodes",
     "depth",
     "sample",
+    "within",
     "skill",
     "precision",
     "resign",
@@ -86,6 +88,8 @@ class Entry:
     """(name, value) of engine options; a button has no value."""
     profile: str = ""
     sampled_plies: int = 0
+    sampled_within: float | None = None
+    """Most winning chance, in [0, 1], that a sampled move may lack to the best one; None for no limit."""
     skill: float | None = None
     """The skill of `zerosum.play.own_contestants.with_skill`, 0 to 20; None for no limit."""
     name: str = ""
@@ -125,6 +129,7 @@ class Entry:
             options=tuple((name[7:], value) for name, value in values.items() if name.startswith("option.")),
             profile=values.get("profile", ""),
             sampled_plies=_number("sample", values.get("sample", "0")),
+            sampled_within=_percent("within", values["within"]) if "within" in values else None,
             skill=_skill(values["skill"]) if "skill" in values else None,
             name=values.get("name", ""),
             precision=_precision(values["precision"]) if "precision" in values else None,
@@ -208,7 +213,7 @@ def enter(
     if terms.ponder:  # an engine that lists no such option cannot ponder
         options = (*options, ("USI_Ponder" if command.protocol == "usi" else "Ponder", "true"))
     program = replace(command, options=(*command.options, *options), name=entry.name or command.name)
-    if entry.sampled_plies:
+    if entry.sampled_plies or entry.sampled_within is not None:
         raise not_sampled(name, entry.sampled_plies)
     return ProgramContestant(name, program, terms, resign)
 
@@ -226,6 +231,12 @@ def _number(name: str, text: str) -> int:
     if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
         raise SettingsError(f"{name} is {shown(text)}, expected an integer.")
     return int(text)
+
+
+def _percent(name: str, text: str) -> float:
+    if not re.fullmatch(r"\d{1,3}(\.\d{1,9})?", text, re.ASCII):
+        raise SettingsError(f"{name} is {shown(text)}, expected percent such as 1.")
+    return float(text) / 100
 
 
 def _milliseconds(name: str, text: str) -> float:
@@ -378,8 +389,9 @@ def _own_contestant(
     if isinstance(own, SearchContestant):
         if entry.precision is not None:  # another player than the same without it
             own = replace(own, name=f"{name} {entry.precision}", network=f"{own.network}, {entry.precision}")
-        own = replace(own, sampled_plies=entry.sampled_plies, resign=resign)
-    elif entry.sampled_plies:
+        plies, within = entry.sampled_plies, entry.sampled_within
+        own = replace(own, sampled_plies=plies, sampled_within=within, resign=resign)
+    elif entry.sampled_plies or entry.sampled_within is not None:
         raise not_sampled(name, entry.sampled_plies)
     elif resign is not None:
         never = "alpha-beta" if isinstance(own, AlphaBeta) else "random play"
@@ -404,6 +416,7 @@ def _alpha_beta_contestant(entry: Entry, own: ProgramContestant, resign: ResignR
     for what, is_given in {
         "precision": entry.precision is not None,
         "sample": entry.sampled_plies > 0,
+        "within": entry.sampled_within is not None,
         "ponder": entry.terms.ponder,
     }.items():
         if is_given:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
+import numpy as np
 from typing_extensions import override
 
 from zerosum._core import Root, uniform
@@ -22,6 +23,9 @@ from zerosum.play.contestant import SearchContestant
 from zerosum.play.driver import SearchDriver, Task, progress_of
 from zerosum.play.followed_search import FollowedSearch
 from zerosum.play.skill import drawn_action
+
+SAMPLING_TEMPERATURE = 10.0
+"""That of `near_best_action`."""
 
 
 class SearchMover(Mover):
@@ -153,9 +157,33 @@ def chosen_action(root: Root, contestant: SearchContestant, *, seed: int, game: 
         assert action is not None, "a running game has a move"
         return action
     number = uniform(seed, game, ply, "sampled move")
+    if contestant.sampled_within is not None:
+        return near_best_action(root, number, within=contestant.sampled_within)
     # A single simulation tells no shares: the policy alone plays.
     shares = (root.visit_policy() if root.num_simulations > 1 else root.priors).cumsum()
     return int(root.actions[int((shares <= number * shares[-1]).sum())])
+
+
+def near_best_action(root: Root, number: float, *, within: float) -> int:
+    """The move that a number in [0, 1) draws among those nearly as good as the best one.
+
+    AlphaZero played different games against an engine with a book "by softmax sampling with a temperature of 10.0 among
+    moves for which the value was no more than 1% away from the best move for the first 30 plies" (Science 362, 2018).
+    Here the temperature is that of visits, N^(1 / 10), and the value the winning chance; the paper does not say.
+
+    Args:
+        root: A root that was searched, with a legal move.
+        number: In [0, 1).
+        within: The winning chance in [0, 1] that a move may lack to the best one.
+    """
+    best = root.best_action
+    assert best is not None
+    is_best = root.actions == best
+    # A winning chance is (Q + 1) / 2. Q is NaN without visits, and then a move is not near.
+    is_near = is_best | (root.q >= root.q[is_best] - 2 * within)
+    weights = np.maximum(root.visits[is_near], 1) ** (1 / SAMPLING_TEMPERATURE)
+    shares = weights.cumsum()
+    return int(root.actions[is_near][(shares <= number * shares[-1]).sum()])
 
 
 def _time_left(limits: MoveLimits, player: int) -> TimeLeft:

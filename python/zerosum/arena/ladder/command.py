@@ -151,4 +151,5 @@ def _identity(entry: Entry, player: Contestant) -> str:
 def habits(entry: Entry) -> list[str]:
     """The settings of an entry that its player's name does not tell."""
     found = [f"sample={entry.sampled_plies}"] if entry.sampled_plies else []
+    found += [] if entry.sampled_within is None else [f"within={100 * entry.sampled_within:g}"]
     return found + ([f"resign={entry.resign}"] if entry.resign else [])

@@ -1,8 +1,8 @@
 """The study of diversity: sampling the first moves against an engine that repeats itself.
 
 Two players that always play their best move repeat one game. In the AlphaZero paper (Science 362, 2018) the player's
-wins against such an engine went from 5.8 % to 14 % when it sampled its first 30 moves. Here one run plays both ways
-from the initial position.
+wins against such an engine went from 5.8 % to 14 % when it sampled its moves in the first 30 plies. Here one run plays
+both ways from the initial position, and samples as there (`near_best_action`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from zerosum.report.studies.study import Job
 from zerosum.report.studies.words import StudyWords, about_matches, study_player, subject
 
 GAMES = 100
-SAMPLED_PLIES = 60
-"""30 moves of each side."""
-BEST, SAMPLED = "best moves", "first 30 moves sampled"
+SAMPLED_PLIES, SAMPLED_WITHIN = 30, 0.01
+"""Those of the paper."""
+BEST, SAMPLED = "best moves", "first 30 plies sampled"
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,13 @@ class DiversityStudy:
 
     def _play(self, name: str, sampled_plies: int, _directory: Path) -> Played:
         config = replace(self.player.config, proof_nodes=0)
-        player = SearchContestant(name, self.player.evaluator, config, sampled_plies=sampled_plies)
+        player = SearchContestant(
+            name,
+            self.player.evaluator,
+            config,
+            sampled_plies=sampled_plies,
+            sampled_within=SAMPLED_WITHIN if sampled_plies else None,
+        )
         engine = engine_of(self.opponent, self.player.game, self.nodes, name="engine")
         return Played.of(
             play_match(self.player.game, player, engine, num_games=self.games, seed=self.seed), name, "engine"
