@@ -37,6 +37,7 @@ __all__ = [
     "Search",
     "State",
     "Syzygy",
+    "TreeErrors",
     "UpdatableNetwork",
     "__version__",
     "core_game_names",
@@ -371,6 +372,32 @@ class AlphaBeta:
         """Number of moves tried."""
 
 @final
+class TreeErrors:
+    """What the inner nodes of an alpha-beta search say of its evaluation (`Game.tree_errors`).
+
+    The error of a node is its search value less its evaluation, both as an expected result (1 + result) / 2: an
+    evaluation is a logit of it. `squares` [bit planes * H * W], `numbers` [constant planes] and `bias` are sums over
+    the nodes of the error times what a `LinearEvaluation`'s weights are multiplied with: the steepest way down of the
+    evaluations' cross-entropy.
+    """
+
+    @property
+    def action(self) -> int:
+        """The best move."""
+    @property
+    def num_nodes(self) -> int:
+        """Number of moves tried."""
+    @property
+    def num_wrong(self) -> int:
+        """Number of nodes in the sums."""
+    @property
+    def squares(self) -> NDArray[np.float64]: ...
+    @property
+    def numbers(self) -> NDArray[np.float64]: ...
+    @property
+    def bias(self) -> float: ...
+
+@final
 class State:
     """An immutable position with the history its rules need. Made by `Game.initial_state` and `Game.play`.
 
@@ -490,6 +517,14 @@ class Game:
         by a draw keyed (seed, game, plies). With `noise` each move's evaluation is first raised by a random number
         below it, in units of the evaluation.
         Raises GameError if the depth is out of range, the game is over or the evaluation is of another encoding.
+        """
+    def tree_errors(
+        self, state: State, *, depth: int, seed: int, game: int = 0, evaluation: LinearEvaluation
+    ) -> TreeErrors:
+        """The best move as by `alpha_beta` with this evaluation, and the errors of the evaluation in the search's tree.
+
+        The tree's nodes are the positions that are neither over nor at the full depth. Where the search has only a
+        bound on a node's value, its evaluation is wrong if it is beyond the bound. Raises as `alpha_beta`.
         """
     def planes(self, state: State) -> NDArray[np.float32]:
         """[C, H, W], seen from the player to move."""

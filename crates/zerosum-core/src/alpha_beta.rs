@@ -61,6 +61,29 @@ impl Neg for MinimaxValue {
     }
 }
 
+/// What a value says of a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// It is the position's value.
+    Exact,
+    /// The position is worth at least this.
+    Lower,
+    /// The position is worth at most this.
+    Upper,
+}
+
+/// Sees the positions that a search looks below.
+pub trait InnerNodes<G: Game> {
+    /// The search has left a position with this value for its player to move.
+    fn see(&mut self, game: &G, state: &G::State, value: MinimaxValue, bound: Bound);
+}
+
+/// Nobody looks.
+impl<G: Game> InnerNodes<G> for () {
+    #[inline]
+    fn see(&mut self, _game: &G, _state: &G::State, _value: MinimaxValue, _bound: Bound) {}
+}
+
 /// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AlphaBeta {
@@ -86,8 +109,26 @@ pub fn alpha_beta<G: Game, E: Evaluation<G>>(
     evaluation: &E,
     depth: u32,
     noise: f32,
+    random: RandomStream,
+    check_interrupt: &dyn Fn(),
+) -> Result<AlphaBeta, UsageError> {
+    alpha_beta_seen(game, root, evaluation, depth, noise, random, check_interrupt, &mut ())
+}
+
+/// The same; `nodes` sees the root and all positions below it that are neither over nor at the full depth.
+///
+/// # Errors
+/// As [`alpha_beta`].
+#[allow(clippy::too_many_arguments)] // the parts of one search
+pub fn alpha_beta_seen<G: Game, E: Evaluation<G>, N: InnerNodes<G>>(
+    game: &G,
+    root: &Position<G::State>,
+    evaluation: &E,
+    depth: u32,
+    noise: f32,
     mut random: RandomStream,
     check_interrupt: &dyn Fn(),
+    nodes: &mut N,
 ) -> Result<AlphaBeta, UsageError> {
     if !(1..=MAX_DEPTH).contains(&depth) {
         return Err(UsageError(format!("alpha-beta cannot look {depth} plies ahead, expected 1 to {MAX_DEPTH}")));
@@ -106,6 +147,7 @@ pub fn alpha_beta<G: Game, E: Evaluation<G>>(
         killers: vec![[None; 2]; depth as usize],
         num_nodes: 0,
         interrupt: InterruptCheck::new(check_interrupt),
+        nodes,
     };
     let side = game.player(&root.state);
     descent.sort(root, side, &mut actions);
@@ -118,10 +160,13 @@ pub fn alpha_beta<G: Game, E: Evaluation<G>>(
             found = (value, action);
         }
     }
+    // With noise another move may be worth more.
+    let bound = if noise > 0.0 { Bound::Lower } else { Bound::Exact };
+    descent.nodes.see(game, &root.state, found.0, bound);
     Ok(AlphaBeta { action: found.1, value: found.0, num_nodes: descent.num_nodes })
 }
 
-struct Descent<'a, G, E> {
+struct Descent<'a, G, E, N> {
     game: &'a G,
     evaluation: &'a E,
     root_plies: u32,
@@ -129,9 +174,10 @@ struct Descent<'a, G, E> {
     killers: Vec<[Option<Action>; 2]>,
     num_nodes: u64,
     interrupt: InterruptCheck<'a>,
+    nodes: &'a mut N,
 }
 
-impl<G: Game, E: Evaluation<G>> Descent<'_, G, E> {
+impl<G: Game, E: Evaluation<G>, N: InnerNodes<G>> Descent<'_, G, E, N> {
     /// Sorts actions by the evaluation that they leave `side`, best first: good first moves narrow the window early. The sort is
     /// stable.
     fn sort(&self, position: &Position<G::State>, side: Player, actions: &mut [Action]) {
@@ -208,6 +254,14 @@ impl<G: Game, E: Evaluation<G>> Descent<'_, G, E> {
                 break;
             }
         }
+        let bound = if best >= beta {
+            Bound::Lower
+        } else if best > alpha {
+            Bound::Exact
+        } else {
+            Bound::Upper
+        };
+        self.nodes.see(self.game, &position.state, best, bound);
         best
     }
 }

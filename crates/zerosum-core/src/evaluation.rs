@@ -129,7 +129,7 @@ impl LinearEvaluation {
     /// The evaluation of a position for its player to move.
     #[inline]
     pub fn for_mover<G: Game>(&self, game: &G, state: &G::State) -> f32 {
-        let (num_bytes, num_numbers) = (self.squares.len() / 8, self.numbers.len());
+        let (num_bytes, num_numbers) = self.memory();
         if num_bytes <= NUM_STACK_BYTES && num_numbers <= NUM_STACK_NUMBERS {
             let (mut bits, mut numbers) = ([0; NUM_STACK_BYTES], [0.0; NUM_STACK_NUMBERS]);
             self.encode_and_sum(game, state, &mut bits[..num_bytes], &mut numbers[..num_numbers])
@@ -138,8 +138,20 @@ impl LinearEvaluation {
         }
     }
 
+    /// Sizes of the zeroed memory that [`Self::encode_and_sum`] takes: bytes of whole words, and numbers.
+    pub(crate) fn memory(&self) -> (usize, usize) {
+        (self.squares.len() / 8, self.numbers.len())
+    }
+
+    /// Writes the planes of a position into zeroed memory and returns its evaluation for its player to move.
     #[inline]
-    fn encode_and_sum<G: Game>(&self, game: &G, state: &G::State, bits: &mut [u8], numbers: &mut [f32]) -> f32 {
+    pub(crate) fn encode_and_sum<G: Game>(
+        &self,
+        game: &G,
+        state: &G::State,
+        bits: &mut [u8],
+        numbers: &mut [f32],
+    ) -> f32 {
         game.encode(state, &mut Planes::new(&mut bits[..self.num_bytes], numbers, self.bytes_per_plane));
         self.of_planes(bits, numbers)
     }

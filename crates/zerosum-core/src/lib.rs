@@ -44,6 +44,7 @@ pub mod search;
 pub mod selfplay;
 pub mod syzygy;
 pub mod tables;
+pub mod tree_errors;
 pub mod updatable;
 
 pub use error::UsageError;

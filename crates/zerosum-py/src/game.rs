@@ -42,6 +42,25 @@ pub struct AlphaBeta {
     num_nodes: u64,
 }
 
+/// What the inner nodes of an alpha-beta search say of its evaluation (`Game.tree_errors`).
+///
+/// The error of a node is its search value less its evaluation, both as an expected result (1 + result) / 2: an
+/// evaluation is a logit of it. `squares` [bit planes * H * W], `numbers` [constant planes] and `bias` are sums over
+/// the nodes of the error times what a `LinearEvaluation`'s weights are multiplied with: the steepest way down of the
+/// evaluations' cross-entropy.
+#[pyclass(frozen, get_all, module = "zerosum._core")]
+pub struct TreeErrors {
+    /// The best move.
+    action: Action,
+    /// Number of moves tried.
+    num_nodes: u64,
+    /// Number of nodes in the sums.
+    num_wrong: u64,
+    squares: Py<PyArray1<f64>>,
+    numbers: Py<PyArray1<f64>>,
+    bias: f64,
+}
+
 /// A weighted sum of a game's planes as the player to move sees them, for `Game.alpha_beta`.
 ///
 /// `squares` [bit planes * H * W] has a weight for each square of each bit plane, `numbers` [constant planes] one for
@@ -347,6 +366,36 @@ impl Game {
         let found = self.run_at(py, state, search)?;
         let alpha_beta::AlphaBeta { action, value, num_nodes } = found.map_err(|error| game_error(py, error.0))?;
         Ok(AlphaBeta { action, result: value.result, delay: value.delay, evaluation: value.evaluation, num_nodes })
+    }
+
+    /// The best move as by `alpha_beta` with this evaluation, and the errors of the evaluation in the search's tree.
+    ///
+    /// The tree's nodes are the positions that are neither over nor at the full depth. Where the search has only a
+    /// bound on a node's value, its evaluation is wrong if it is beyond the bound. Raises as `alpha_beta`.
+    #[pyo3(signature = (state, *, depth, seed, game = 0, evaluation))]
+    fn tree_errors(
+        &self,
+        py: Python<'_>,
+        state: &State,
+        depth: i64,
+        seed: u64,
+        game: u64,
+        evaluation: &LinearEvaluation,
+    ) -> PyResult<TreeErrors> {
+        let depth = u32::try_from(depth).unwrap_or(0); // 0 is refused, as too large a depth is
+        let random = RandomStream::new(seed, game, state.inner.plies().into(), "alpha-beta");
+        let evaluation = &*evaluation.inner;
+        let search = |position: &dyn AnyPosition| position.tree_errors(evaluation, depth, random, &check_signals);
+        let found = self.run_at(py, state, search)?;
+        let (found, errors) = found.map_err(|error| game_error(py, error.0))?;
+        Ok(TreeErrors {
+            action: found.action,
+            num_nodes: found.num_nodes,
+            num_wrong: errors.num_wrong,
+            squares: errors.squares.into_pyarray(py).unbind(),
+            numbers: errors.numbers.into_pyarray(py).unbind(),
+            bias: errors.bias,
+        })
     }
 
     /// Names of notations, besides the game's own, that `action_text` can write.

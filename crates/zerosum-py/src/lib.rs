@@ -106,6 +106,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<leaves::Leaves>()?;
     module.add_class::<search::Search>()?;
     module.add_class::<root::Root>()?;
+    module.add_class::<game::TreeErrors>()?;
     module.add_class::<syzygy::Syzygy>()?;
     module.add_class::<result_table::ResultTable>()?;
     module.add_class::<games_in_flight::GamesInFlight>()?;

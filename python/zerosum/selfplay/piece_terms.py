@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerosum._core import LinearEvaluation
+from zerosum._core import LinearEvaluation, TreeErrors
 from zerosum.base.errors import DataError
 from zerosum.games import Rules, State
 from zerosum.network.piece_planes import OWN, count, pairs, require_piece_planes
@@ -109,6 +109,15 @@ class PieceTerms:
         numbers[self._own_numbers] = of_numbers
         numbers[self._opponent_numbers] = -of_numbers
         return LinearEvaluation(self.game, squares.reshape(-1), numbers, bias=float(weights[-1]))
+
+    def of_errors(self, errors: TreeErrors) -> NDArray[np.float64]:
+        """[`size`], the sums of the errors times the inputs: what moves the weights of `evaluation` down their loss."""
+        squares = errors.squares.reshape(self.num_planes[0], self.num_squares)
+        of_kinds = squares[self._own]
+        if self._opponent:
+            of_kinds = of_kinds - squares[np.array(self._opponent)[:, np.newaxis], self._turned]
+        of_numbers = (errors.numbers[self._own_numbers] - errors.numbers[self._opponent_numbers]) * self._divisors
+        return np.concatenate([of_kinds.sum(1), of_kinds.reshape(-1), of_numbers, [errors.bias]])
 
     def values(self, weights: NDArray[np.float32], samples: Samples) -> dict[str, float]:
         """The value of each kind, the mean over the squares on which these samples have it, and of each number."""

@@ -18,10 +18,12 @@ from zerosum.report.studies.learned_when import (
     hanging_positions,
     share_taken,
 )
-from zerosum.report.studies.piece_values import LINEAR, PieceValuesStudy, in_units
+from zerosum.report.studies.piece_values import PieceValuesStudy, in_units
+from zerosum.report.studies.playing_style import FIRST_CAPTURE, QUIET, TRAVEL
 from zerosum.report.studies.study import run_study
 from zerosum.report.studies.words import StudyWords
 from zerosum.run.learned_pieces import customary_piece_values, learned_piece_values
+from zerosum.selfplay.piece_terms import PieceTerms
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +44,8 @@ def test_checkpoints_and_games_of_a_run(run: Path, tmp_path: Path) -> None:
     assert run_study(study, tmp_path, write=written.append, say=quiet)
     assert "The network without search, by checkpoint" in written[0] and "Style of the games" in written[0]
     assert "The favourite first move of the last checkpoint is" in written[0]
-    assert "games with a sacrifice" in written[0]
+    for figure in ("games with a sacrifice", TRAVEL, FIRST_CAPTURE, QUIET):
+        assert figure in written[0]
     assert "<img class=chart" in (tmp_path / "index.html").read_text()
 
 
@@ -94,22 +97,67 @@ def test_values_of_a_game_and_of_a_run(run: Path, tmp_path: Path) -> None:
     small = PieceValuesStudy(study.game, study.run, seeds=2, nodes=20_000)
     written: list[str] = []
     assert run_study(small, tmp_path, write=written.append, say=quiet)
-    assert "pairs of pieces as the customary values do (means of 2 seeds)" in written[0]
-    assert len(PieceValuesStudy(study.game, seeds=3).jobs()) == 3
-    alone = study_of("piece-values", StudyWords(names=("chess",)))
+    assert "piece    customary  TD(λ), learned  TreeStrap, learned  network" in written[0]
+    assert [job.name for job in small.jobs()] == ["td 0", "treestrap 0", "td 1", "treestrap 1", "network"]
+    alone = study_of("piece-values", StudyWords(names=("chess",), variants=("treestrap",)))
     assert isinstance(alone, PieceValuesStudy) and alone.run is None
+    assert [job.name for job in alone.jobs()] == ["treestrap 0", "treestrap 1", "treestrap 2"]
+
+
+def test_values_after_a_stop_are_those_without_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stop comes in the middle of the second learning."""
+    study = PieceValuesStudy(make("minichess"), seeds=1, nodes=3000)
+    whole, halves = list[str](), list[str]()
+    assert run_study(study, tmp_path / "whole", write=whole.append, say=quiet)
+
+    def stopped(terms: PieceTerms, weights: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PieceTerms, "of_errors", stopped)
+        assert not run_study(study, tmp_path / "halves", write=halves.append, say=quiet)
+    assert "TreeStrap orders" not in halves[0]
+    assert run_study(study, tmp_path / "halves", write=halves.append, say=quiet)
+    assert halves[1] == whole[0]
+
+
+PAWNS = {"pawns": 0.1, "knights": 0.3, "bishops": 0.31, "rooks": 0.5, "queens": 0.8, "king": 0.0}
 
 
 def test_conclusions_on_values() -> None:
     study = PieceValuesStudy(make("chess"))
-    values = {"pawns": 0.1, "knights": 0.3, "bishops": 0.31, "rooks": 0.5, "queens": 0.8, "king": 0.0}
-    results = {str(seed): Figures.of(LINEAR, seed, values | {"knights": 0.28 + 0.04 * seed}) for seed in range(2)}
+    results = {str(seed): Figures.of("td", seed, PAWNS | {"knights": 0.28 + 0.04 * seed}) for seed in range(2)}
     found = study.findings(results)
-    assert "orders 9 of 9 pairs of pieces" in found.conclusion
-    assert "Outside of their intervals are the customary values of bishops, queens." in found.conclusion
+    assert "TD(λ) orders 9 of 9 pairs of pieces as the customary values do (means of 2 seeds)" in found.conclusion
+    assert "Outside of its intervals are the customary values of bishops, queens." in found.conclusion
+    # Off are the knights by a fifteenth, the bishops by a thirtieth and the queens by a ninth, of five kinds.
+    assert "its values are 4.2 ± 0.0 % from them in the mean." in found.conclusion
     assert in_units({"pawns": 0.0, "rooks": 1.0}, "pawns") == {}
-    nothing = study.findings({"0": Figures.of(LINEAR, 0, {"pawns": 0.0, "rooks": 0.5})})
+    nothing = study.findings({"0": Figures.of("td", 0, {"pawns": 0.0, "rooks": 0.5})})
     assert nothing.conclusion.startswith("No value could be told")
+
+
+def test_both_ways_are_compared() -> None:
+    study = PieceValuesStudy(make("chess"), seeds=2)
+
+    def found(ways: dict[str, tuple[float, float]]) -> str:
+        """The conclusion if the queens' value is all that is off."""
+        exact = {"pawns": 0.1, "knights": 0.3, "bishops": 0.3, "rooks": 0.5}
+        return study.findings(
+            {
+                f"{way} {seed}": Figures.of(way, seed, exact | {"queens": queens})
+                for way, values in ways.items()
+                for seed, queens in enumerate(values)
+            }
+        ).conclusion
+
+    clear = found({"td": (0.45, 0.45), "treestrap": (0.9, 0.9)})
+    assert "In the mean distance TreeStrap against TD(λ): -10.0 ± 0.0 percentage points." in clear
+    unclear = found({"td": (0.45, 0.8), "treestrap": (0.6, 0.95)})
+    assert unclear.endswith("percentage points: no difference shown.")
+    assert "percentage points" not in found({"td": (0.9, 0.9)})
+    worthless = study.findings({"a": Figures.of("td", 0, PAWNS), "b": Figures.of("td", 1, PAWNS | {"pawns": -0.1})})
+    assert "(1 seed; 1 more found the pawns worth nothing)" in worthless.conclusion
 
 
 def test_what_is_refused(run: Path) -> None:
@@ -118,5 +166,7 @@ def test_what_is_refused(run: Path) -> None:
             study_of(name, StudyWords(names=("chess", str(run))))
     with pytest.raises(SettingsError, match="connect4 has no pieces of several kinds"):
         study_of("piece-values", StudyWords(names=("connect4",)))
+    with pytest.raises(SettingsError, match="unknown variant 'treestrip': did you mean 'treestrap'"):
+        study_of("piece-values", StudyWords(names=("chess",), variants=("treestrip",)))
     with pytest.raises(SettingsError, match="the study learned-when has no --games: leave it out"):
         study_of("learned-when", StudyWords(names=(str(run),), games=3))

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::order::{Candidate, DEFAULT_VALUE, Order};
-use super::table::{Bound, Table};
+use super::table::Table;
 use super::{CLOCK_INTERVAL, FRACTION, LineEvaluation, MAX_EVALUATION, MAX_HEIGHT, Parts, WIN};
+use crate::alpha_beta::Bound;
 use crate::game::{Action, Game, Outcome, Position, PositionKeys, Tactics};
 use crate::player::Player;
 use crate::tables::Tables;

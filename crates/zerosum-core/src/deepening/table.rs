@@ -1,17 +1,7 @@
 //! The transposition table: what was found about positions, by their keys.
 
+use crate::alpha_beta::Bound;
 use crate::game::Action;
-
-/// What a stored value says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
-    /// It is the position's value.
-    Exact,
-    /// The position is worth at least this.
-    Lower,
-    /// The position is worth at most this.
-    Upper,
-}
 
 /// What is known of a position.
 #[derive(Clone, Copy, Debug)]

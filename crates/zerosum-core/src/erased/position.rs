@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use crate::alpha_beta::{AlphaBeta, alpha_beta};
+use crate::alpha_beta::{AlphaBeta, alpha_beta, alpha_beta_seen};
 use crate::encoding::encoded;
 use crate::error::UsageError;
 use crate::evaluation::{Evaluation, LinearEvaluation, Material};
@@ -16,6 +16,7 @@ use crate::player::Player;
 use crate::random::RandomStream;
 use crate::retrograde::ResultTable;
 use crate::syzygy::{Syzygy, Wdl};
+use crate::tree_errors::{TreeErrors, Watch};
 
 /// A position with the game that made it. A game that [shares its states](GameSpec::shares_states_with) can read it, too.
 #[derive(Clone)]
@@ -164,6 +165,18 @@ pub trait AnyPosition {
         check_interrupt: &dyn Fn(),
     ) -> Result<AlphaBeta, UsageError>;
 
+    /// A search as [`Self::alpha_beta`] without noise, and what its inner nodes say of its evaluation.
+    ///
+    /// # Errors
+    /// As [`Self::alpha_beta`].
+    fn tree_errors(
+        &self,
+        evaluation: &LinearEvaluation,
+        depth: u32,
+        random: RandomStream,
+        check_interrupt: &dyn Fn(),
+    ) -> Result<(AlphaBeta, TreeErrors), UsageError>;
+
     /// A legal action as text, in the game's own notation or one of [`Notation::notations`](crate::game::Notation::notations).
     ///
     /// # Errors
@@ -272,6 +285,20 @@ impl<G: Game> AnyPosition for ErasedPosition<'_, G> {
         };
         evaluation.require_game(game.spec())?;
         alpha_beta(game, root, evaluation, depth, noise, random, check_interrupt)
+    }
+
+    fn tree_errors(
+        &self,
+        evaluation: &LinearEvaluation,
+        depth: u32,
+        random: RandomStream,
+        check_interrupt: &dyn Fn(),
+    ) -> Result<(AlphaBeta, TreeErrors), UsageError> {
+        let (game, root) = (&**self.game, self.position);
+        evaluation.require_game(game.spec())?;
+        let mut watch = Watch::new(evaluation);
+        let found = alpha_beta_seen(game, root, evaluation, depth, 0.0, random, check_interrupt, &mut watch)?;
+        Ok((found, watch.errors(game.spec())))
     }
 
     fn action_text(&self, action: Action, notation: Option<&str>) -> Result<String, UsageError> {

@@ -47,7 +47,7 @@ STUDIES: dict[str, Listed] = {
     "thinking-time": Listed(ThinkingTimeStudy.of, frozenset({"--games", "--simulations", "--opponent"})),
     "diversity": Listed(DiversityStudy.of, frozenset({"--games", "--simulations", "--opponent"})),
     "learned-when": Listed(LearnedWhenStudy.of, frozenset()),
-    "piece-values": Listed(PieceValuesStudy.of, frozenset({"--seeds"})),
+    "piece-values": Listed(PieceValuesStudy.of, frozenset({"--seeds", "--variant"})),
     "ablations": Listed(
         AblationsStudy.of, frozenset({"--variant", "--seeds", "--minutes", "--games", "--simulations"})
     ),

@@ -3,7 +3,7 @@
 AlphaGo Zero's and AlphaZero's papers show which openings self-play found when. Here each checkpoint tells its first
 moves, the value of the initial position and, in games with kinds of pieces, their values and how it treats hanging
 pieces: positions of the run's games in which a capture wins material even after the best reply. The games tell the
-style: lengths, decided games, sacrifices.
+style: lengths, decided games, sacrifices, the kings' travel and patience.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from zerosum.report.probes import probe
 from zerosum.report.run_data import RunData, read_run
 from zerosum.report.studies.figures import Figures
 from zerosum.report.studies.page import Findings, Table
+from zerosum.report.studies.playing_style import FIRST_CAPTURE, QUIET, TRAVEL, style_of
 from zerosum.report.studies.study import Job
 from zerosum.report.studies.words import StudyWords, run_and_game
 
@@ -43,6 +44,7 @@ LEAST_GAIN = 1.0
 SHOWN_MOVES = 4
 VALUE, HANGING, MOVE, PIECE = "value of the initial position", "hanging pieces taken", "first move ", "piece "
 PLIES, DECIDED, SACRIFICES = "plies", "decided games", "games with a sacrifice"
+STYLE = (PLIES, DECIDED, SACRIFICES, TRAVEL, FIRST_CAPTURE, QUIET)
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,9 @@ class LearnedWhenStudy:
             PLIES: float(np.mean([record.num_plies for record in records])),
             DECIDED: float(np.mean([record.outcome != 0 for record in records])),
         }
+        newest = records[-MOST_GAMES:]
+        figures |= style_of(self.game, newest)
         if has_piece_values(self.game):
-            newest = records[-MOST_GAMES:]
             found = sacrifices(newest, self.game, number=len(newest))
             figures[SACRIFICES] = len(found) / len(newest)
         return Figures.of(GAMES, before + len(records) / 2, figures)
@@ -130,9 +133,7 @@ class LearnedWhenStudy:
             tables.append(_of_checkpoints(asked))
             pictures += _pictures(asked)
         if played:
-            names = played[0].names
-            rows = tuple((f"{one.at:,.0f}", *(_number(one.by_name[name]) for name in names)) for one in played)
-            tables.append(Table("Style of the games, in the order of play", ("around game", *names), rows))
+            tables.append(of_games(played))
         return Findings(
             f"What {self.run.name} learned when: {self.game.spec.full_name}",
             " ".join(_sentences(asked)) or "No checkpoint is measured yet.",
@@ -142,6 +143,9 @@ class LearnedWhenStudy:
                 "The network is asked without search. A piece hangs if a move wins"
                 f" {LEAST_GAIN:g} or more in material after the best reply; it is taken if the network's favourite wins"
                 " as much. A sacrifice is eight positions in a row behind in material with a value above 0.",
+                "A king's squares are a mean over games and sides. Plies before a capture, and quiet moves, which"
+                " neither take nor promote a piece, tell of patience. All three count only moves that the network's"
+                " search chose.",
             ),
         )
 
@@ -190,11 +194,19 @@ def _top_moves(asked: Sequence[Figures]) -> list[str]:
 def _of_checkpoints(asked: Sequence[Figures]) -> Table:
     others = [name for name in asked[-1].names if not name.startswith(MOVE)]
     names = [*others, *_top_moves(asked)]
-    rows = tuple(
-        (f"{one.at:,.0f}", *(_number(one.by_name[name]) if name in one.by_name else "" for name in names))
-        for one in asked
-    )
+    rows = tuple((f"{one.at:,.0f}", *_numbers(one, names)) for one in asked)
     return Table("The network without search, by checkpoint", ("step", *names), rows)
+
+
+def of_games(played: Sequence[Figures]) -> Table:
+    """The style of the games, block by block. The place of a figure that a block lacks is empty."""
+    names = [name for name in STYLE if any(name in one.names for one in played)]
+    rows = tuple((f"{one.at:,.0f}", *_numbers(one, names)) for one in played)
+    return Table("Style of the games, in the order of play", ("around game", *names), rows)
+
+
+def _numbers(one: Figures, names: Sequence[str]) -> list[str]:
+    return [_number(one.by_name[name]) if name in one.by_name else "" for name in names]
 
 
 def _number(value: float) -> str:

@@ -1,9 +1,10 @@
 """The study of piece values: what self-play of a linear evaluation says that pieces are worth, beside the usual values.
 
-Beal and Smith (1999) let temporal differences find the values of chess pieces from self-play, all from 0; Veness and
-others (TreeStrap, 2009) learned from the values of searches. The evaluation here learns from both, by TD(lambda) over
-the values of its own alpha-beta searches (`zerosum.selfplay.evaluation_learning`). With a run its network's values of
-pieces stand beside them. Values are told in those of the piece that customarily has 1.
+There are two ways to learn. Beal and Smith (1999) let temporal differences find the values of chess pieces from
+self-play, all from 0: here TD(lambda) over the values of the roots of alpha-beta searches
+(`zerosum.selfplay.evaluation_learning`). Veness and others (2009) learned from all nodes of the searches, TreeStrap
+(`zerosum.selfplay.tree_strap`). With a run its network's values of pieces stand beside them. Values are told in those
+of the piece that customarily has 1.
 """
 
 from __future__ import annotations
@@ -13,36 +14,53 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import fmean
 
-from zerosum.base.errors import SettingsError
+from zerosum.base.errors import SettingsError, nearest
 from zerosum.games import Rules, make
 from zerosum.games.names import GameName
 from zerosum.games.piece_kinds import has_piece_values
+from zerosum.games.rules import with_options
 from zerosum.report.blind_spots import records_of
 from zerosum.report.drawings import COLOURS, Picture, figure, picture
 from zerosum.report.probes import probe
 from zerosum.report.run_data import RunData, read_run
-from zerosum.report.studies.estimates import Estimate
+from zerosum.report.studies.estimates import Estimate, compared
 from zerosum.report.studies.figures import Figures
 from zerosum.report.studies.page import Findings, Table
 from zerosum.report.studies.study import Job
-from zerosum.report.studies.words import StudyWords, run_and_game
+from zerosum.report.studies.words import StudyWords, require_positive, run_and_game
 from zerosum.run.learned_pieces import customary_piece_values, learned_piece_values
+from zerosum.selfplay.tree_strap import learn_by_tree_strap
 
 SEEDS = 3
 NODES = 60_000_000
-"""Positions that the games of a seed visit: a minute of a core in chess, and the default of a training."""
-LINEAR, NETWORK = "linear evaluation", "network"
+"""Positions that the games of a seed visit: a minute of a core or two in chess, and the default of a training."""
+WAYS = {"td": "TD(λ)", "treestrap": "TreeStrap"}
+"""The ways to learn, by variant, as the page names them."""
+NETWORK = "network"
 
 
 @dataclass(frozen=True)
 class PieceValuesStudy:
-    """The options of the study."""
+    """The options of the study.
+
+    Raises:
+        SettingsError: a variant is unknown.
+    """
 
     game: Rules = field(repr=False)
     run: RunData | None = field(default=None, repr=False)
     seeds: int = SEEDS
+    """Learnings of each variant."""
     nodes: int = NODES
+    variants: tuple[str, ...] = tuple(WAYS)
+    """Names of `WAYS`."""
+
+    def __post_init__(self) -> None:
+        for name in self.variants:
+            if name not in WAYS:
+                raise SettingsError(f"unknown variant {name!r}{nearest(name, WAYS)}.")
 
     @classmethod
     def of(cls, words: StudyWords) -> PieceValuesStudy:
@@ -50,10 +68,12 @@ class PieceValuesStudy:
         if not words.names:
             raise SettingsError("the study piece-values needs a game: name one, such as chess, or a run of it.")
         seeds = SEEDS if words.seeds is None else words.seeds
+        require_positive({"--seeds": seeds})
+        variants = words.variants or tuple(WAYS)
         if len(words.names) == 1 and GameName.parse(words.names[0]).can_exist:
-            return cls(_with_pieces(make(words.names[0])), None, seeds)
+            return cls(_with_pieces(make(words.names[0])), None, seeds, variants=variants)
         path, game = run_and_game("piece-values", words)
-        return cls(_with_pieces(game), read_run(path), seeds)
+        return cls(_with_pieces(game), read_run(path), seeds, variants=variants)
 
     @property
     def kind(self) -> type[Figures]:
@@ -61,17 +81,24 @@ class PieceValuesStudy:
         return Figures
 
     def about(self) -> Mapping[str, object]:
-        """Its name, and everything that its results depend on; more seeds may join later."""
+        """Its name, and everything that its results depend on; more seeds and variants may join later."""
         run = None if self.run is None else str(self.run.path)
         return {"study": "piece-values", "game": self.game.spec.full_name, "run": run, "nodes": self.nodes}
 
     def jobs(self) -> Sequence[Job[Figures]]:
-        """A learning of each seed, and the network's values."""
-        jobs = [Job(f"{LINEAR} {seed}", functools.partial(self._learn, seed)) for seed in range(self.seeds)]
+        """A learning of each seed in each way, and the network's values."""
+        jobs = [
+            Job(f"{name} {seed}", functools.partial(self._learn, name, seed))
+            for seed in range(self.seeds)
+            for name in self.variants
+        ]
         return jobs if self.run is None else [*jobs, Job(NETWORK, functools.partial(self._ask, self.run))]
 
-    def _learn(self, seed: int, _directory: Path) -> Figures:
-        return Figures.of(LINEAR, seed, learned_piece_values(self.game, seed=seed, num_nodes=self.nodes))
+    def _learn(self, name: str, seed: int, _directory: Path) -> Figures:
+        learn = learn_by_tree_strap if name == "treestrap" else learned_piece_values
+        # Planes of earlier positions change no value, but the time.
+        game = with_options(self.game, history="1")
+        return Figures.of(name, seed, learn(game, seed=seed, num_nodes=self.nodes))
 
     def _ask(self, run: RunData, _directory: Path) -> Figures:
         newest = replace(run, checkpoints=run.checkpoints[-1:])
@@ -82,28 +109,58 @@ class PieceValuesStudy:
         """What the values so far say."""
         customary = {name: value for name, value in customary_piece_values(self.game).items() if value > 0}
         unit = min(customary, key=lambda name: customary[name])
-        linear = [in_units(one.by_name, unit) for one in results.values() if one.source == LINEAR]
-        network = next((in_units(one.by_name, unit) for one in results.values() if one.source == NETWORK), {})
-        estimates = {
-            name: Estimate.of([one[name] for one in linear if name in one])
-            for name in customary
-            if any(name in one for one in linear)
+        learned = {
+            name: Learned.of([in_units(one.by_name, unit) for one in results.values() if one.source == name], customary)
+            for name in self.variants
         }
+        network = next((in_units(one.by_name, unit) for one in results.values() if one.source == NETWORK), {})
+        heads = [f"{WAYS[name]}, learned" for name in learned]
         rows = tuple(
-            (name, f"{value:g}", _shown(estimates.get(name)), f"{network[name]:.2f}" if name in network else "")
+            (
+                name,
+                f"{value:g}",
+                *(_shown(one.estimates.get(name)) for one in learned.values()),
+                f"{network[name]:.2f}" if name in network else "",
+            )
             for name, value in customary.items()
         )
         return Findings(
             f"Values of pieces: {self.game.spec.full_name}",
-            _conclusion(customary, estimates, network, len(linear)),
-            (Table(f"In units of {unit}", ("piece", "customary", f"{LINEAR}, learned", NETWORK), rows),),
-            (_bars(customary, estimates, network, unit),),
+            _conclusion(customary, learned, network, unit),
+            (Table(f"In units of {unit}", ("piece", "customary", *heads, NETWORK), rows),),
+            (_bars(customary, learned, network, unit),),
             (
-                f"The linear evaluation begins with 0 for every piece and learns from {self.nodes:,} positions of its"
-                " own games a seed. Customary values are those of the game's count of material. The network's are"
-                " fitted to its values of positions from the run's games.",
+                "The linear evaluation begins with 0 for every piece and learns from"
+                f" {self.nodes:,} positions of its own games a seed: {WAYS['td']} from the values of the positions"
+                f" played, {WAYS['treestrap']} from those of all positions that its searches looked below. Customary"
+                " values are those of the game's count of material. The network's are fitted to its values of positions"
+                " from the run's games.",
             ),
         )
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What all seeds of one way have found."""
+
+    estimates: Mapping[str, Estimate]
+    """The value of each piece in units; empty if no seed's values can be told in them."""
+    distances: tuple[float, ...]
+    """For each such seed, the mean over pieces of how far a value is from the customary one, as a share of that."""
+    num_untold: int
+    """Seeds in which the unit was worth nothing."""
+
+    @classmethod
+    def of(cls, seeds: Sequence[Mapping[str, float]], customary: Mapping[str, float]) -> Learned:
+        """The summary of some seeds' values in units (`in_units`)."""
+        told = [one for one in seeds if one]
+        estimates = {name: Estimate.of([one[name] for one in told]) for name in customary if told and name in told[0]}
+        return cls(estimates, tuple(distance(one, customary) for one in told), len(seeds) - len(told))
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The means over the seeds."""
+        return {name: one.mean for name, one in self.estimates.items()}
 
 
 def _with_pieces(game: Rules) -> Rules:
@@ -120,6 +177,15 @@ def in_units(values: Mapping[str, float], unit: str) -> dict[str, float]:
     """Values in those of one piece; empty if that is worth nothing, or is not among them."""
     one = values.get(unit, 0.0)
     return {name: value / one for name, value in values.items()} if one > 0 else {}
+
+
+def distance(values: Mapping[str, float], customary: Mapping[str, float]) -> float:
+    """The mean over pieces of how far a value is from the customary one, as a share of that.
+
+    >>> distance({"pawns": 1.0, "knights": 4.5}, {"pawns": 1.0, "knights": 3.0})
+    0.25
+    """
+    return fmean(abs(values[name] / value - 1) for name, value in customary.items() if name in values)
 
 
 def same_order(values: Mapping[str, float], customary: Mapping[str, float]) -> tuple[int, int]:
@@ -144,50 +210,59 @@ def _shown(estimate: Estimate | None) -> str:
 
 
 def _conclusion(
-    customary: Mapping[str, float], estimates: Mapping[str, Estimate], network: Mapping[str, float], num_seeds: int
+    customary: Mapping[str, float], learned: Mapping[str, Learned], network: Mapping[str, float], unit: str
 ) -> str:
-    sentences = []
-    if estimates:
-        agreeing, pairs = same_order({name: one.mean for name, one in estimates.items()}, customary)
-        seeds = "1 seed" if num_seeds == 1 else f"{num_seeds} seeds"
-        sentences.append(
-            f"From the rules alone the linear evaluation orders {agreeing} of {pairs} pairs of pieces as the customary"
-            f" values do (means of {seeds})."
-        )
-        off = [
-            name
-            for name, one in estimates.items()
-            if one.error is not None and abs(one.mean - customary[name]) > one.error
-        ]
-        if num_seeds > 1:
-            sentences.append(
-                f"Outside of their intervals are the customary values of {', '.join(off)}."
-                if off
-                else "No customary value is outside of its interval: no difference shown."
-            )
+    sentences = [_of_way(WAYS[name], one, customary, unit) for name, one in learned.items() if one.estimates]
+    if len(sentences) > 1:
+        td, tree_strap = (learned[name].distances for name in WAYS)
+        sentences.append("In the mean distance " + compared(WAYS["treestrap"], tree_strap, WAYS["td"], td))
     if network:
         agreeing, pairs = same_order(network, customary)
         sentences.append(f"The network orders {agreeing} of {pairs} pairs so.")
     return " ".join(sentences) or "No value could be told: the piece that customarily has 1 was worth nothing."
 
 
-def _bars(
-    customary: Mapping[str, float], estimates: Mapping[str, Estimate], network: Mapping[str, float], unit: str
-) -> Picture:
-    drawn, (axes,) = figure(1, width=max(6.0, 0.6 * len(customary)))
-    places = range(len(customary))
-    series: tuple[tuple[str, Mapping[str, float], dict[str, float | None]], ...] = (
-        ("customary", customary, {}),
-        (LINEAR, {name: one.mean for name, one in estimates.items()}, {n: one.error for n, one in estimates.items()}),
-        (NETWORK, network, {}),
+def _of_way(way: str, learned: Learned, customary: Mapping[str, float], unit: str) -> str:
+    agreeing, pairs = same_order(learned.values, customary)
+    num_seeds = len(learned.distances)
+    seeds = "1 seed" if num_seeds == 1 else f"means of {num_seeds} seeds"
+    if learned.num_untold:
+        seeds += f"; {learned.num_untold} more found the {unit} worth nothing"
+    found = (
+        f"From the rules alone {way} orders {agreeing} of {pairs} pairs of pieces as the customary values do ({seeds});"
+        f" its values are {Estimate.of(learned.distances).percent} from them in the mean."
     )
-    for number, (label, values, errors) in enumerate(series):
+    if num_seeds == 1:
+        return found
+    off = [
+        name
+        for name, one in learned.estimates.items()
+        if one.error is not None and abs(one.mean - customary[name]) > one.error
+    ]
+    if not off:
+        return f"{found} No customary value is outside of its interval: no difference shown."
+    return f"{found} Outside of its intervals are the customary values of {', '.join(off)}."
+
+
+def _bars(
+    customary: Mapping[str, float], learned: Mapping[str, Learned], network: Mapping[str, float], unit: str
+) -> Picture:
+    drawn, (axes,) = figure(1, width=max(6.0, 0.7 * len(customary)))
+    places = range(len(customary))
+    series: list[tuple[str, Mapping[str, float], Mapping[str, Estimate]]] = [
+        ("customary", customary, {}),
+        *((WAYS[name], one.values, one.estimates) for name, one in learned.items()),
+        (NETWORK, network, {}),
+    ]
+    width = 0.8 / len(series)
+    for number, (label, values, estimates) in enumerate(series):
         if values:
+            errors = [estimates[name].error or 0.0 if name in estimates else 0.0 for name in customary]
             axes.bar(
-                [place + 0.27 * (number - 1) for place in places],
+                [place + width * (number - (len(series) - 1) / 2) for place in places],
                 [values.get(name, 0.0) for name in customary],
-                yerr=[errors.get(name) or 0.0 for name in customary] if any(errors.values()) else None,
-                width=0.25,
+                yerr=errors if any(errors) else None,
+                width=0.9 * width,
                 color=COLOURS[number],
                 label=label,
                 capsize=2,
