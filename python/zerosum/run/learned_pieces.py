@@ -7,6 +7,7 @@ import numpy as np
 from zerosum.games import Rules
 from zerosum.selfplay.evaluation_learning import learn_evaluation
 from zerosum.selfplay.piece_terms import PieceTerms
+from zerosum.selfplay.tree_strap import learn_by_tree_strap
 
 CUSTOMARY_GAMES = 400
 """Random lines whose last positions tell the customary values."""
@@ -15,17 +16,20 @@ ROUNDED = 3
 """Decimals of a customary value: the fit of a count is exact but for rounding."""
 
 
-def learned_piece_values(game: Rules, *, seed: int, num_nodes: int) -> dict[str, float]:
+def learned_piece_values(game: Rules, *, seed: int, num_nodes: int, by_tree_strap: bool = False) -> dict[str, float]:
     """The values that games of alpha-beta against itself teach a linear evaluation, in logits of winning.
 
     Args:
         game: The rules; all weights begin at 0.
         seed: Keys the games.
         num_nodes: Positions that the searches visit.
+        by_tree_strap: Whether all inner positions of the searches teach, in place of the positions played.
 
     Raises:
         SettingsError: the game has no planes of pieces.
     """
+    if by_tree_strap:
+        return learn_by_tree_strap(game, seed=seed, num_nodes=num_nodes)
     found = learn_evaluation(game, seed=seed, num_nodes=num_nodes)
     assert found is not None, "nobody stops it"
     return found.values

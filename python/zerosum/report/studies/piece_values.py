@@ -31,7 +31,6 @@ from zerosum.report.studies.page import Findings, Table
 from zerosum.report.studies.study import Job
 from zerosum.report.studies.words import StudyWords, require_positive, run_and_game
 from zerosum.run.learned_pieces import customary_piece_values, learned_piece_values
-from zerosum.selfplay.tree_strap import learn_by_tree_strap
 
 SEEDS = 3
 NODES = 60_000_000
@@ -95,10 +94,11 @@ class PieceValuesStudy:
         return jobs if self.run is None else [*jobs, Job(NETWORK, functools.partial(self._ask, self.run))]
 
     def _learn(self, name: str, seed: int, _directory: Path) -> Figures:
-        learn = learn_by_tree_strap if name == "treestrap" else learned_piece_values
         # Planes of earlier positions change no value, but the time.
         game = with_options(self.game, history="1")
-        return Figures.of(name, seed, learn(game, seed=seed, num_nodes=self.nodes))
+        by_tree_strap = name == "treestrap"
+        values = learned_piece_values(game, seed=seed, num_nodes=self.nodes, by_tree_strap=by_tree_strap)
+        return Figures.of(name, seed, values)
 
     def _ask(self, run: RunData, _directory: Path) -> Figures:
         newest = replace(run, checkpoints=run.checkpoints[-1:])
