@@ -15,7 +15,7 @@ from zerosum.selfplay.evaluation_learning import MOST_OPENING_PLIES, RANDOM_SHAR
 from zerosum.selfplay.piece_terms import PieceTerms
 
 DEPTH = 2
-"""Depth of both sides' searches, in plies; chosen with the learning rate by the measurements in docs/studies.md."""
+"""Depth of both sides' searches, in plies; chosen with the learning rate by the measurements in docs/log.md."""
 LEARNING_RATE = 1e-3
 """What the sum of a tree's errors is multiplied with at first; it falls to 0 in proportion to the positions left."""
 

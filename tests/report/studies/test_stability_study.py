@@ -54,9 +54,9 @@ def test_a_study_of_tiny_trainings(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert newest == begun + 2 * stability._spacing(begun)
     lines = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
     assert [len(line["result"]["points"]) for line in lines] == [2, 2]
-    # The games before the stress are in the copies, and the copies have gone on.
+    # The games before the stress are in the copies. Few steps need no new game.
     recorded, of_control = games_of(before), games_of(control)
-    assert recorded.keys() < of_control.keys()
+    assert recorded.keys() <= of_control.keys()
     _the_copies_have_the_faults(before, tmp_path, begun)
     _the_rate_is_higher_for_a_while(study, before, tmp_path / f"{RATE}-0", begun, monkeypatch)
 
