@@ -136,7 +136,7 @@ def test_names_say_who_plays_on_what_terms() -> None:
             "chess",
             "draws moves within 101 % of the best one: expected 0 to 100",
         ),
-        ("rollouts", ["sample=3", "within=-1"], "chess", "within is '-1', expected percent such as 1"),
+        ("rollouts", ["sample=3", "within=-1"], "chess", "within is '-1', expected percent such as 5"),
         ("rollouts@5", ["nodes=6"], "chess", "'rollouts@5' and nodes=6: give one of them"),
         ("rollouts@5", ["option.Hash=6"], "chess", "is one of our own players, and option.Hash is for engines"),
         ("rollouts@5", ["profile=paper"], "chess", "and profile is for engines"),

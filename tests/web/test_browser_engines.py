@@ -113,11 +113,12 @@ def test_a_loss_that_chance_may_show_is_not_sure(visit: Open) -> None:
     assert said[3].startswith("b2: not sure.") and "later in the game, the move may give away 20.0 %" in said[3]
 
 
-def test_the_page_doubts_a_move_where_the_review_does(visit: Open, site: tuple[str, House], networks: None) -> None:
-    """Black's ninth move in Morphy's game of 1858: `test_hindsight.py` holds that a search calls it in question.
-
-    What searches in turns find depends on the load of the machine, so the page is compared with the review.
-    """
+def test_a_move_that_later_ones_call_in_question_is_not_called_fine(
+    visit: Open, networks: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Black's ninth move in Morphy's game of 1858, at the usual effort: no single search sees what is wrong with it."""
+    # A search in one turn: what several turns find depends on the load of the machine.
+    monkeypatch.setattr("zerosum.web.searches.SLICE_SECONDS", 60.0)
     moves = "b5 Nxb5 cxb5 Bxb5+ Nbd7 O-O-O Rd8 Rxd7 Rxd7 Rd1 Qe6 Bxd7+ Nxd7 Qb8+ Nxb8 Rd8#".replace("+", "%2B")
     start = "rn2kb1r/pp2qppp/2p2n2/4p1B1/2B1P3/1QN5/PPP2PPP/R3K2R b KQkq - 1 9".replace(" ", "+")
     words = moves.replace("#", "%23").replace(" ", "+")
@@ -125,12 +126,7 @@ def test_the_page_doubts_a_move_where_the_review_does(visit: Open, site: tuple[s
     page.get_by_role("button", name="Review the game").click()
     page.locator(".summary table").wait_for()
     said = page.locator(".comment").inner_text()
-    (review,) = site[1].reviews._found.values()
-    move = review.moves[0]
-    doubt = "b5: not sure." if move.unsure else "b5 is a" if move.mark else "b5: the review found no mistake."
-    assert said.startswith(doubt), (said, move)
-    if move.hindsight:
-        assert re.search(r"later in the game, the move may give away \d+\.\d %", said), said
+    assert re.search(r"b5: not sure. .* later in the game, the move may give away \d+\.\d %", said), said
 
 
 def test_every_percentage_says_whose_it_is(visit: Open) -> None:

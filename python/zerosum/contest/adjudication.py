@@ -105,7 +105,7 @@ class ResignRule:
         """
         words = _words(text, "to resign", ("score", "winrate", "lead", "movecount", "twosided"))
         return cls(
-            win_rate=_share(words.get("winrate")),
+            win_rate=percentage("winrate", words["winrate"]) if "winrate" in words else None,
             centipawns=None if "score" not in words else -_count("score", words["score"]),
             lead=None if "lead" not in words else -float(_count("lead", words["lead"])),
             num_moves=_count("movecount", words.get("movecount", "1")),
@@ -167,7 +167,7 @@ class DrawRule:
         words = _words(text, "for draws", ("score", "winrate", "movecount", "movenumber"))
         return cls(
             num_moves=_count("movecount", words.get("movecount", "1")),
-            win_rate=_share(words.get("winrate")),
+            win_rate=percentage("winrate", words["winrate"]) if "winrate" in words else None,
             centipawns=None if "score" not in words else _count("score", words["score"]),
             min_plies=2 * _count("movenumber", words.get("movenumber", "0")),
         )
@@ -285,11 +285,10 @@ def _count(name: str, text: str) -> int:
     return int(text)
 
 
-def _share(text: str | None) -> float | None:
-    if text is None:
-        return None
+def percentage(name: str, text: str) -> float:
+    """The share that a percentage is: 0.05 of "5". Raises SettingsError with the name if it is none."""
     if not re.fullmatch(r"\d{1,3}(\.\d{1,9})?", text, re.ASCII):
-        raise SettingsError(f"winrate is {shown(text)}, expected percent such as 5.")
+        raise SettingsError(f"{name} is {shown(text)}, expected percent such as 5.")
     return float(text) / 100
 
 

@@ -34,7 +34,7 @@ from typing import Any, cast, get_args
 
 from zerosum.base.errors import SettingsError, near, nearest, shown
 from zerosum.base.settings import num_cores, require_known, true_or_false
-from zerosum.contest.adjudication import ResignRule
+from zerosum.contest.adjudication import ResignRule, percentage
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
 from zerosum.contest.paper import paper_matches
@@ -129,7 +129,7 @@ class Entry:
             options=tuple((name[7:], value) for name, value in values.items() if name.startswith("option.")),
             profile=values.get("profile", ""),
             sampled_plies=_number("sample", values.get("sample", "0")),
-            sampled_within=_percent("within", values["within"]) if "within" in values else None,
+            sampled_within=percentage("within", values["within"]) if "within" in values else None,
             skill=_skill(values["skill"]) if "skill" in values else None,
             name=values.get("name", ""),
             precision=_precision(values["precision"]) if "precision" in values else None,
@@ -231,12 +231,6 @@ def _number(name: str, text: str) -> int:
     if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
         raise SettingsError(f"{name} is {shown(text)}, expected an integer.")
     return int(text)
-
-
-def _percent(name: str, text: str) -> float:
-    if not re.fullmatch(r"\d{1,3}(\.\d{1,9})?", text, re.ASCII):
-        raise SettingsError(f"{name} is {shown(text)}, expected percent such as 1.")
-    return float(text) / 100
 
 
 def _milliseconds(name: str, text: str) -> float:

@@ -25,7 +25,7 @@ from zerosum.play.followed_search import FollowedSearch
 from zerosum.play.skill import drawn_action
 
 SAMPLING_TEMPERATURE = 10.0
-"""That of `near_best_action`."""
+"""Temperature of the visits in `near_best_action`; the paper's."""
 
 
 class SearchMover(Mover):

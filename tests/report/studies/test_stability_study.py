@@ -55,8 +55,11 @@ def test_a_study_of_tiny_trainings(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     lines = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
     assert [len(line["result"]["points"]) for line in lines] == [2, 2]
     # The games before the stress are in the copies. Few steps need no new game.
-    recorded, of_control = games_of(before), games_of(control)
-    assert recorded.keys() <= of_control.keys()
+    recorded, of_control = (
+        {game_id: (game.plies["action"].tolist(), game.outcome) for game_id, game in games_of(run).items()}
+        for run in (before, control)
+    )
+    assert recorded and {game_id: of_control[game_id] for game_id in recorded} == recorded
     _the_copies_have_the_faults(before, tmp_path, begun)
     _the_rate_is_higher_for_a_while(study, before, tmp_path / f"{RATE}-0", begun, monkeypatch)
 

@@ -13,11 +13,10 @@ import hashlib
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from typing_extensions import override
 
-from zerosum.network import Checkpoint
 from zerosum.network.evaluators.evaluator import Evaluations, NetworkEvaluator, win_draw_loss
+from zerosum.network.evaluators.surrounding import SurroundingEvaluator
 
 if TYPE_CHECKING:
     from zerosum._core import Leaves
@@ -28,7 +27,7 @@ ROLLOUT_SHARES: dict[str, float] = {"network": 0.0, "rollouts": 1.0, "mean": 0.5
 """AlphaGo's lambda for each of `LeafValues`."""
 
 
-class RolloutValuesEvaluator(NetworkEvaluator):
+class RolloutValuesEvaluator(SurroundingEvaluator):
     """A network's evaluator whose values are results of random games to some share. Threads may share it.
 
     The games are keyed by the seed, the network's step and the positions of the batch, so that equal batches have equal
@@ -44,26 +43,8 @@ class RolloutValuesEvaluator(NetworkEvaluator):
             seed: Keys the games, with `step`; not negative.
             step: The step of the evaluator's network.
         """
-        self._evaluator, self._share, self._seed, self._step = evaluator, np.float32(share), seed, step
-
-    @property
-    @override
-    def description(self) -> str:
-        return self._evaluator.description
-
-    @property
-    @override
-    def full_batch(self) -> int:
-        return self._evaluator.full_batch
-
-    @override
-    def batch_sizes(self, most: int) -> list[int]:
-        return self._evaluator.batch_sizes(most)
-
-    @override
-    def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
-        self._evaluator.update(checkpoint, planes_BCHW=planes_BCHW)
-        self._step = checkpoint.info.step
+        super().__init__(evaluator, seed=seed, step=step)
+        self._share = np.float32(share)
 
     @override
     def evaluate(self, leaves: Leaves) -> Evaluations:

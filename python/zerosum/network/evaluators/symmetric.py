@@ -22,8 +22,8 @@ from typing_extensions import override
 
 from zerosum.games import Rules
 from zerosum.games.random_play import random_lines, state_of
-from zerosum.network import Checkpoint
 from zerosum.network.evaluators.evaluator import Evaluations, NetworkEvaluator
+from zerosum.network.evaluators.surrounding import SurroundingEvaluator
 
 if TYPE_CHECKING:
     from zerosum._core import Leaves
@@ -85,7 +85,7 @@ def _turned_boards(height: int, width: int) -> Iterator[NDArray[np.int64]]:
             yield turned[:, ::-1].ravel()
 
 
-class SymmetricEvaluator(NetworkEvaluator):
+class SymmetricEvaluator(SurroundingEvaluator):
     """A network's evaluator that turns each position at random. May be called from several threads at once."""
 
     def __init__(self, evaluator: NetworkEvaluator, symmetries: Symmetries, *, seed: int, step: int) -> None:
@@ -97,27 +97,8 @@ class SymmetricEvaluator(NetworkEvaluator):
             seed: Keys the choice of symmetries, with `step`.
             step: The step of the evaluator's network.
         """
-        self._evaluator, self._symmetries = evaluator, symmetries
-        self._seed, self._step = seed, step
-
-    @property
-    @override
-    def description(self) -> str:
-        return self._evaluator.description
-
-    @property
-    @override
-    def full_batch(self) -> int:
-        return self._evaluator.full_batch
-
-    @override
-    def batch_sizes(self, most: int) -> list[int]:
-        return self._evaluator.batch_sizes(most)
-
-    @override
-    def update(self, checkpoint: Checkpoint, *, planes_BCHW: NDArray[np.float32] | None = None) -> None:
-        self._evaluator.update(checkpoint, planes_BCHW=planes_BCHW)
-        self._step = checkpoint.info.step
+        super().__init__(evaluator, seed=seed, step=step)
+        self._symmetries = symmetries
 
     @override
     def evaluate(self, leaves: Leaves) -> Evaluations:
