@@ -344,6 +344,13 @@ class DeepeningSearch:
         """
     def stop(self) -> None:
         """End the iteration under way, from another thread; the next `begin` takes it back."""
+    def hold(self) -> None:
+        """Let a call in another thread stand still, within about a thousand positions, until `release` or `stop`.
+
+        What it finds is the same as without.
+        """
+    def release(self) -> None:
+        """Let a call that is held go on."""
     def clear(self) -> None:
         """Forget all positions."""
 

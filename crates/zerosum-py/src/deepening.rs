@@ -1,7 +1,7 @@
 //! `DeepeningSearch`, and the networks that it evaluates by.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -144,6 +144,33 @@ pub struct DeepeningSearch {
     game: Py<Game>,
     inner: Mutex<Box<dyn AnyDeepening>>,
     stop: Arc<AtomicBool>,
+    hold: Hold,
+}
+
+/// Lets the thread of a search stand still.
+#[derive(Default)]
+struct Hold {
+    is_on: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Hold {
+    fn guard(&self) -> MutexGuard<'_, bool> {
+        self.is_on.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, is_on: bool) {
+        *self.guard() = is_on;
+        self.changed.notify_all();
+    }
+
+    /// Waits until it is off, without the interpreter lock, which the thread that ends it may need.
+    fn wait(&self) {
+        if *self.guard() {
+            let wait = || drop(self.changed.wait_while(self.guard(), |is_on| *is_on));
+            Python::attach(|py| py.detach(wait));
+        }
+    }
 }
 
 #[pymethods]
@@ -195,7 +222,7 @@ impl DeepeningSearch {
         };
         let settings = Settings { evaluation, disturbance, seed, parts: switched, piece_values, table_entries, tables };
         let inner = game.get().inner.deepening(settings).map_err(|error| game_error(py, error.0))?;
-        Ok(Self { stop: inner.stop_flag(), game, inner: Mutex::new(inner) })
+        Ok(Self { stop: inner.stop_flag(), game, inner: Mutex::new(inner), hold: Hold::default() })
     }
 
     /// Take a position as the root, with all legal moves or those of `allowed`. Soft endings end the game below it.
@@ -213,7 +240,7 @@ impl DeepeningSearch {
     #[pyo3(signature = (*, nodes = None, seconds = None))]
     fn deepen(&self, py: Python<'_>, nodes: Option<u64>, seconds: Option<f64>) -> PyResult<Option<Iteration>> {
         let limit = limit(nodes, seconds);
-        let found = self.run(py, |search| search.deepen(limit, &check_signals))?;
+        let found = self.run(py, |search| search.deepen(limit, &|| self.check()))?;
         Ok(found.map_err(|error| game_error(py, error.0))?.map(Iteration::from))
     }
 
@@ -233,7 +260,7 @@ impl DeepeningSearch {
         let (state, limit) = (state.inner.clone(), limit(nodes, seconds));
         let found = self.run(py, |search| {
             search.begin(&state, allowed.as_deref())?;
-            search.think(limit, depth.unwrap_or(MAX_DEPTH), &check_signals)
+            search.think(limit, depth.unwrap_or(MAX_DEPTH), &|| self.check())
         })?;
         Ok(found.map_err(value_error)?.map(Iteration::from))
     }
@@ -241,6 +268,19 @@ impl DeepeningSearch {
     /// End the iteration under way, from another thread; the next `begin` takes it back.
     fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
+        self.hold.set(false);
+    }
+
+    /// Let a call in another thread stand still, within about a thousand positions, until `release` or `stop`.
+    ///
+    /// What it finds is the same as without.
+    fn hold(&self) {
+        self.hold.set(true);
+    }
+
+    /// Let a call that is held go on.
+    fn release(&self) {
+        self.hold.set(false);
     }
 
     /// Number of positions whose result tables knew.
@@ -256,6 +296,12 @@ impl DeepeningSearch {
 }
 
 impl DeepeningSearch {
+    /// Called by a search now and then.
+    fn check(&self) {
+        check_signals();
+        self.hold.wait();
+    }
+
     /// Runs a function, without the interpreter lock if the rules are Rust.
     fn run<T: Send>(&self, py: Python<'_>, function: impl FnOnce(&mut dyn AnyDeepening) -> T + Send) -> PyResult<T> {
         // A panic or an interrupt leaves no half-made entry behind, so a poisoned lock is a lock.

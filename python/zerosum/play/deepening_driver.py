@@ -18,15 +18,17 @@ from zerosum.games import Rules, State
 from zerosum.network.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.play.analysis import Analysis, AnalysisLine
 from zerosum.play.task import Task
-from zerosum.search.config import ExactTables
+from zerosum.search import SearchConfig
+from zerosum.search.config import exact_tables
 
 POLL_S = 0.005
 """Seconds between two looks at the clock and at what a client asks for."""
+MOST_TABLE_MIB = 256
+"""Largest memory of the transposition table."""
 ENTRIES_PER_MIB = (1 << 20) // 24
 """Positions of a table in a MiB."""
 LINE_NODES = 5000
 """Nodes for each part of a decided line that the table has cut short: a clock may be running."""
-NO_TABLES = ExactTables(None, [])
 MOST_NODES = (1 << 32) - 1
 """Nodes that a report can count."""
 
@@ -53,16 +55,15 @@ class DeepeningDriver:
         game: Rules,
         state: State,
         evaluator: UpdatableEvaluator,
+        config: SearchConfig,
         *,
-        memory_mib: int,
         by: str,
         on_report: Callable[[Analysis], None] | None,
         report_seconds: float,
         is_stopped: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
-        tables: ExactTables = NO_TABLES,
     ) -> None:
-        """The arguments are those of a `SearchDriver`; `memory_mib` bounds the transposition table.
+        """The arguments are those of a `SearchDriver`. Of the settings it takes the memory and the tables.
 
         Raises:
             GameError: Syzygy tables are given, and the game is not chess.
@@ -70,11 +71,12 @@ class DeepeningDriver:
         self._game, self._state, self._evaluator, self._by = game, state, evaluator, by
         self._on_report, self._report_seconds = on_report, report_seconds
         self._is_stopped, self._clock = is_stopped, clock
+        tables = exact_tables(game, config)
         self._search = DeepeningSearch(
             game,
             evaluator.network,
             piece_values=evaluator.piece_values,
-            table_entries=memory_mib * ENTRIES_PER_MIB,
+            table_entries=min(config.memory_mib, MOST_TABLE_MIB) * ENTRIES_PER_MIB,
             syzygy=tables.syzygy,
             results=tables.results,
         )
@@ -104,6 +106,14 @@ class DeepeningDriver:
                     self._reported = self._clock()
                     self._on_report(self._analysis(None))
         return self._analysis(stop_reason)
+
+    def hold(self) -> None:
+        """Let a run in another thread stand still, between two positions, until `release`."""
+        self._search.hold()
+
+    def release(self) -> None:
+        """Let a run that is held go on."""
+        self._search.release()
 
     def _deepen(self, pool: ThreadPoolExecutor, allowed: list[int]) -> str:
         """Search all requested lines a ply deeper. Returns the reason to end the search, or ""."""

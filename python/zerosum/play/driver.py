@@ -22,10 +22,7 @@ from zerosum.play.deepening_driver import DeepeningDriver
 from zerosum.play.task import Task as Task
 from zerosum.search import SearchConfig
 from zerosum.search.answering import answer_all
-from zerosum.search.config import exact_tables
 
-MOST_TABLE_MIB = 256
-"""Largest memory of an alpha-beta search's table."""
 REPORT_SECONDS = 0.5
 """The interval between two reports."""
 FIRST_LEAVES = 100
@@ -124,13 +121,12 @@ class SearchDriver:
                     search.game,
                     self._state,
                     self._evaluator,
-                    memory_mib=min(config.memory_mib, MOST_TABLE_MIB),
+                    config,
                     by=self._by,
                     on_report=self._on_report,
                     report_seconds=self._report_seconds,
                     is_stopped=self._is_stopped,
                     clock=self._clock,
-                    tables=exact_tables(search.game, config),
                 )
             return self._deepening.run(task, started=started)
         self._task, self._started, self._stop_reason = task, self._clock() if started is None else started, ""

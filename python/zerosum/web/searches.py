@@ -10,7 +10,6 @@ import asyncio
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,14 +18,13 @@ from typing import TypeVar
 from zerosum.games import State
 from zerosum.network.evaluators.evaluator import RolloutEvaluator
 from zerosum.play.analysis import Analysis
-from zerosum.play.driver import SearchDriver, Task
 from zerosum.play.player import Player
-from zerosum.search import SearchConfig, new_search
+from zerosum.play.task import Task
+from zerosum.play.turns import search_in_turns
+from zerosum.search import SearchConfig
 from zerosum.web.limits import NICENESS, Limits
 
 SLICE_SECONDS = 0.2
-LONGEST_SLICE = 4
-"""How many times as long a turn of an alpha-beta search may become: each begins by catching up with the one before."""
 
 T = TypeVar("T")
 
@@ -85,27 +83,17 @@ class Searches:
         # A search by time alone may make as many positions as take as long as the limit's simulations.
         most = times * limits.simulations
         total = player.visits_for(most) if simulations is None else min(simulations, most)
-        most_seconds = min(seconds or limits.seconds, limits.seconds)
+        task = Task(num_visits=total, seconds=min(seconds or limits.seconds, limits.seconds), num_lines=num_lines)
+        turns = search_in_turns(player, state, config, task)
         self.num_running += 1
         try:
-            search = new_search(player.game, config)
-            search.reset(0, state)
-            driver = SearchDriver(search, player.evaluator, config, by=player.own_name)
-            spent, turn_s, depth = 0.0, SLICE_SECONDS, 0
             while True:
-                slice_s = min(turn_s, max(most_seconds - spent, 0.01))
-                task = Task(num_visits=total, seconds=slice_s, num_lines=num_lines)
-                started = time.monotonic()
-                found = await self.call(lambda task=task: driver.run(task))  # type: ignore[misc]
-                spent += min(time.monotonic() - started, found.seconds)
-                found = replace(found, seconds=spent)
-                if found.depth and found.depth == depth:
-                    turn_s = min(2 * turn_s, LONGEST_SLICE * SLICE_SECONDS)
-                depth = found.depth
-                if found.stop_reason != "time" or spent >= most_seconds - 0.005:
+                found = await self.call(lambda: turns.turn(SLICE_SECONDS))
+                if found.stop_reason is not None:
                     return found
                 on_report(found)
         finally:
+            turns.close()
             self.num_running -= 1
 
 
