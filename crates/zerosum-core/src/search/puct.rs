@@ -105,6 +105,19 @@ impl<'a> Parent<'a> {
         child.lower == child.upper && self.config.exact_bounds
     }
 
+    /// The result of a proven child, for the mover.
+    #[inline]
+    pub fn result(&self, child: &Node) -> f32 {
+        self.node.player.sign() * child.lower
+    }
+
+    /// False if no proven child is to be followed, the best of which has this result: it is a loss, or no better than the best score
+    /// of an open child, which [`Self::proven_choice`] raises by its virtual losses.
+    #[inline]
+    pub fn may_follow_proven(&self, best_result: f32, best_score: f32) -> bool {
+        best_result >= 0.0 && best_result > best_score
+    }
+
     /// The proven child to follow: the first with the best result, if it is no loss and better than Q + U of every open move.
     ///
     /// Scores have no virtual losses here: a proven result must not be visited only because the leaves of a better open move are in
@@ -119,7 +132,7 @@ impl<'a> Parent<'a> {
         let mut best: Option<(usize, f32)> = None;
         for (index, child, prior) in children {
             if self.is_proven(child) {
-                let value = self.node.player.sign() * child.lower;
+                let value = self.result(child);
                 if value >= 0.0 && best.is_none_or(|(_, most)| value > most) {
                     best = Some((index, value));
                 }

@@ -1,17 +1,19 @@
-//! Restrictions of the moves at a root: some moves alone, or some before the others.
+//! What a search of a root's moves heeds besides their statistics: some moves alone, or before the others; noted results.
 
 use super::arena::{Arena, ROOT};
 use super::config::{RootSelection, SearchConfig};
 use super::node::Node;
 use crate::game::Action;
 
-/// Restrictions of the moves that are searched at a root. Lists are ascending.
+/// What is known of the moves at a root besides their statistics. Lists are ascending.
 #[derive(Debug, Default)]
 pub struct RootMoves {
     /// The moves that may be searched and played; empty for all.
     pub allowed: Vec<Action>,
     /// Allowed moves that are searched before all others, as long as one of them is not proven.
     pub favoured: Vec<Action>,
+    /// Whether results of moves came from elsewhere: only then may a move without visits be proven.
+    pub has_results: bool,
 }
 
 impl RootMoves {

@@ -17,12 +17,12 @@ pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Explorat
     let parent = Parent::new(arena, config, exploration, id);
     let priors = parent.arena.priors_of(parent.node);
     let (mut best, mut best_score, mut visited_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0_f32);
-    let mut has_proven = false;
+    let mut best_result = f32::NEG_INFINITY;
     for (index, (child, prior)) in parent.children.iter().zip(priors).enumerate() {
         let prior = prior_of(*prior);
         visited_prior += prior;
         if parent.is_proven(child) {
-            has_proven = true;
+            best_result = best_result.max(parent.result(child));
             continue;
         }
         let score = parent.score(child, prior);
@@ -37,7 +37,7 @@ pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Explorat
     {
         best = parent.children.len();
     }
-    if has_proven {
+    if parent.may_follow_proven(best_result, best_score) {
         let open = unvisited.map_or(f32::NEG_INFINITY, |prior| parent.hope(prior));
         let children = parent.children.iter().zip(priors).enumerate();
         let children = children.map(|(index, (child, prior))| (index, child, prior_of(*prior)));
@@ -62,8 +62,8 @@ pub fn select_root_child(
     moves: &RootMoves,
 ) -> usize {
     let parent = Parent::new(arena, config, exploration, ROOT);
-    if moves.allowed.is_empty() && moves.favoured.is_empty() {
-        return best_root_child(&parent, priors, |_| true);
+    if moves.allowed.is_empty() && moves.favoured.is_empty() && !moves.has_results {
+        return best_root_child::<false>(&parent, priors, |_| true);
     }
     let actions = arena.actions_of(parent.node);
     let has_favoured = moves.has_favoured(arena, config);
@@ -71,11 +71,16 @@ pub fn select_root_child(
         let action = actions[index];
         if has_favoured { moves.is_favoured(config, action, &parent.children[index]) } else { moves.is_allowed(action) }
     };
-    best_root_child(&parent, priors, is_searched)
+    best_root_child::<true>(&parent, priors, is_searched)
 }
 
+/// `HAS_RESULTS` is false where no move without visits is proven: they are most moves of a large root.
 #[inline]
-fn best_root_child(parent: &Parent<'_>, priors: &[f32], is_searched: impl Fn(usize) -> bool) -> usize {
+fn best_root_child<const HAS_RESULTS: bool>(
+    parent: &Parent<'_>,
+    priors: &[f32],
+    is_searched: impl Fn(usize) -> bool,
+) -> usize {
     let (mut best, mut best_score, mut best_prior) = (usize::MAX, f32::NEG_INFINITY, 0.0);
     // All unvisited moves share one Q, so the one with the highest prior stands for them.
     let (mut visited_prior, mut unvisited, mut unvisited_prior) = (0.0_f32, usize::MAX, -1.0);
@@ -88,14 +93,16 @@ fn best_root_child(parent: &Parent<'_>, priors: &[f32], is_searched: impl Fn(usi
         if !is_searched(index) {
             continue;
         }
-        if parent.is_proven(child) {
-            has_proven = true;
-            continue;
-        }
         if !is_visited {
-            if *prior > unvisited_prior {
+            if HAS_RESULTS && parent.is_proven(child) {
+                has_proven = true;
+            } else if *prior > unvisited_prior {
                 (unvisited, unvisited_prior) = (index, *prior);
             }
+            continue;
+        }
+        if parent.is_proven(child) {
+            has_proven = true;
             continue;
         }
         let score = parent.score(child, *prior);

@@ -238,12 +238,21 @@ impl<G: Game> Tree<G> {
     }
 
     /// Counts the noted results once the root is evaluated and a simulation was made.
+    #[inline]
     fn count_results(&mut self) {
+        if self.pending.is_some() {
+            self.count_pending_results();
+        }
+    }
+
+    #[cold]
+    fn count_pending_results(&mut self) {
         let root = self.arena.nodes[ROOT as usize];
         if root.kind != NodeKind::Expanded || root.visits <= 1 {
             return;
         }
         let Some(ForcedResults { results, line }) = self.pending.take() else { return };
+        self.moves.has_results = true;
         for (action, value) in results {
             let Some(index) = self.arena.actions_of(&root).iter().position(|legal| *legal == action) else { continue };
             let child = &mut self.arena.nodes[root.first_child as usize + index];
