@@ -50,7 +50,7 @@ class Analyst:
         )
 
     def reports(self, task: Task, *, start: State | None = None, moves: Sequence[int] = ()) -> Iterator[Analysis]:
-        """Search the position after `moves` from `start`, as `Engine.set_position` takes them.
+        """Search the position after `moves` from `start`, as `BackgroundSearch.set_position` takes them.
 
         The search begins with the first report that is asked for. It ends with its last report, which has a
         `stop_reason`, or when the iterator is closed or deleted.
@@ -151,7 +151,7 @@ def analyse(
 def limits(
     num_simulations: int | None, seconds: float | None, *, default: int | None = DEFAULT_SIMULATIONS
 ) -> tuple[int | None, float | None]:
-    """A task with the given limits; seconds may be infinite. `default` simulations if neither limit is given.
+    """Simulations and seconds, checked; seconds may be infinite. `default` simulations if neither limit is given.
 
     Raises:
         SettingsError: a number is out of range.

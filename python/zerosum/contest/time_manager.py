@@ -190,7 +190,7 @@ class TimeManager:
     def begin(
         self, left: TimeLeft, *, num_plies: int, is_pondering: bool = False, clock_since_s: float | None = None
     ) -> None:
-        """Begin a search; unless it ponders, the player's clock has been running since `since`, by default now."""
+        """Begin a search. Unless it ponders, the player's clock runs, since `clock_since_s` or from now on."""
         if self._left is not None and num_plies > self._num_plies:
             self._learn_lag(self._left, left)
         self._num_plies = num_plies

@@ -1,8 +1,7 @@
 """From batches of positions to better weights, step by step.
 
 `learner.py` makes the steps. `config.py` has the settings, `inputs.py` a batch on the device, `captured_step.py` a step
-that a GPU repeats by itself, `report.py` what a step measures, `state.py` what a checkpoint keeps of the training and
-`faults.py` the words about a device that fails.
+that a GPU repeats by itself, `report.py` what a step measures, `state.py` what a checkpoint keeps of the training.
 """
 
 from zerosum.learner.config import LearnerConfig as LearnerConfig

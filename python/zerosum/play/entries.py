@@ -15,7 +15,7 @@ with fastchess' names where it has them (`Entry.parse`):
     ponder=true         it also thinks in the opponent's time
     nodes=N, depth=N    limits per move
     option.NAME=VALUE   an option of an engine, or of our alpha-beta search (`DeepeningProgram.with_options`)
-    profile=paper       the AlphaZero paper's options, as far as this machine allows (`external/profiles.py`)
+    profile=paper       the AlphaZero paper's options, as far as this machine allows (`engines/profiles.py`)
     sample=N            in the first N plies moves are drawn in proportion to their visits
     within=P            such a move lacks at most P % of winning chance to the best one (`near_best_action`)
     skill=S             limits our search, 0 to 20 (`zerosum.play.skill`)

@@ -23,7 +23,7 @@ from zerosum.games import Rules, State
 from zerosum.network.evaluators import Evaluator
 
 C_INIT, C_BASE, C_FACTOR = np.float32(2.5), 19652.0, 2.0
-"""Constants of c(s). The paper's 1.25 and 1 are for values in [0, 1]."""
+"""Constants of c(s): those of preset `paper`, whose 1.25 and 1 are for values in [0, 1]; runs have `SearchConfig`'s."""
 UNVISITED_Q = np.float32(-1)
 """Q of a move without visits: a loss."""
 NOISE_FRACTION = np.float32(0.25)

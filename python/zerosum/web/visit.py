@@ -361,7 +361,6 @@ class Visit:
         if table.clock is not None:
             left = table.seconds_to_flag() or 0.1
             seconds = min(seconds or house.limits.seconds, max(left / 25, 0.05))
-            simulations = None if simulations is None else simulations
         analysis = await house.searches.search(player, state, simulations=simulations, seconds=seconds)
         action = drawn_action(analysis.root, draw_, temperature=temperature) if temperature else analysis.best_action
         return action, analysis_json(analysis)

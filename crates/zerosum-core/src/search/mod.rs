@@ -10,7 +10,7 @@
 //! | `gather` | simulations until a batch of leaves waits for evaluations |
 //! | `evaluations`, `apply` | the answers: checked, and backed up |
 //! | `batch` | leaves in flight and their paths |
-//! | `tree` | one tree: a simulation, its descent and its end |
+//! | `tree` | one tree: a simulation, its descent and its end; the root's noise |
 //! | `select`, `gumbel`, `root_moves` | which child a simulation visits |
 //! | `backup` | how a value and proven bounds travel to the root |
 //! | `root` | the result of a search: statistics, policy target, move to play |
