@@ -30,6 +30,14 @@ impl<'a> Planes<'a> {
     #[inline]
     pub fn words(&mut self, words: &[u64]) {
         let (plane, rest) = std::mem::take(&mut self.bits).split_at_mut(self.bytes_per_plane);
+        self.bits = rest;
+        if let ([low, high, ..], 9..16) = (words, plane.len()) {
+            // Two numbers that overlap: most boards of games between chess and Go on 11 x 11.
+            let last = (u128::from(*low) | u128::from(*high) << 64) >> (8 * (plane.len() - 8));
+            *plane.first_chunk_mut().expect("it has eight bytes") = low.to_le_bytes();
+            *plane.last_chunk_mut().expect("it has eight bytes") = (last as u64).to_le_bytes();
+            return;
+        }
         let mut chunks = plane.chunks_exact_mut(8);
         for (bytes, word) in (&mut chunks).zip(words) {
             bytes.copy_from_slice(&word.to_le_bytes());
@@ -44,7 +52,6 @@ impl<'a> Planes<'a> {
                 *plane.last_chunk_mut().expect("it has eight bytes") = last.to_le_bytes();
             }
         }
-        self.bits = rest;
     }
 
     /// The next bit plane from the squares that are set, for boards of any size.

@@ -157,12 +157,16 @@ impl<const W: usize, const P: usize> Board<W, P> {
                 has_liberty = true;
                 continue;
             }
+            // `contains` would be a call, which costs more than the comparisons.
+            if heads[..index].iter().any(|other| *other == head) {
+                continue; // the chain is known already
+            }
             let beside = heads.iter().filter(|other| **other == head).count();
             let has_another = usize::from(self.chains[usize::from(head)].liberties) != beside;
             if usize::from(owner) == side {
                 has_liberty |= has_another;
-                own[index] = if own.contains(&head) { NO_HEAD } else { head };
-            } else if !has_another && !taken.contains(&head) {
+                own[index] = head;
+            } else if !has_another {
                 taken[index] = head;
             }
         }
