@@ -157,7 +157,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
                 has_liberty = true;
                 continue;
             }
-            // `contains` would be a call, which costs more than the comparisons.
+            #[allow(clippy::manual_contains)] // `contains` would be a call, which costs more than the comparisons
             if heads[..index].iter().any(|other| *other == head) {
                 continue; // the chain is known already
             }
