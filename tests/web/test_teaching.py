@@ -172,7 +172,7 @@ def test_an_analysis_goes_on_for_longer_than_any_other_search() -> None:
         await page.ask("study.open", game="connect4", moves="4")
         await page.ask("study.look", on=True, vs="rollouts")
         for _ in range(300):
-            if (found := await page.event("look"))["stop_reason"] != "time" or found["seconds"] > 1.2:
+            if (found := await page.event("look"))["stop_reason"] is not None or found["seconds"] > 1.2:
                 break
         assert found["seconds"] > 1.2, "four times as long as a hint"
         limits = page.visit.house.limits
