@@ -13,6 +13,8 @@ from zerosum.network.weights import weight_shapes
 
 NUM_STEPS = "step"
 """Torch's key of the number of steps of a weight in Adam's state."""
+DECODER, VALUE = "decoder/", "value"
+"""What the names of the decoder's weights begin with, unlike a network's, and the key of such a weight itself."""
 
 
 def grown_state(
@@ -27,5 +29,6 @@ def grown_state(
     grown: dict[str, NDArray[Any]] = {}
     for path, value in state.items():
         name, key = path.rsplit("/", 1)
-        grown[path] = value if key == NUM_STEPS else padded(value, shapes[name])
+        is_kept = key == NUM_STEPS or name.startswith(DECODER)  # a MuZero network keeps its filters
+        grown[path] = value if is_kept else padded(value, shapes[name])
     return grown
