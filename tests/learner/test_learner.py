@@ -349,7 +349,7 @@ def test_a_long_gradient_is_shortened_with_adams_decay_in_it() -> None:
 
 # Limits that the training loop obeys: `zerosum.run.training`.
 OBEYED_BY_THE_RUN = {"batch_size", "samples_per_position", "illegal_share", "earlier_share", "reanalysed_share"}
-OF_LEARNED_RULES = {"unroll_steps", "later_weight", "consistency_weight", "decoder_weight"}  # test_unroll.py
+OF_LEARNED_RULES = {"unroll_steps", "later_weight", "consistency_weight"}  # test_unroll.py
 ABOUT_SPEED = {"num_threads", "num_devices"}
 SETTINGS = [
     ({}, {"optimizer": "sgd"}),

@@ -14,8 +14,7 @@ from torch import Tensor
 
 from zerosum.games import make
 from zerosum.games.random_play import random_leaves
-from zerosum.learner import Learner, LearnerConfig, grown_state
-from zerosum.learner.decoder import Decoder
+from zerosum.learner import Learner, LearnerConfig
 from zerosum.learner.inputs import StepInputs
 from zerosum.learner.unroll import measure_names, unrolled_loss, with_half_gradient
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
@@ -34,7 +33,6 @@ NETWORK = NetworkConfig(
     value_filters=2,
     value_hidden=8,
 )
-DECODER_WEIGHT = 1.5
 PLAIN = LearnerConfig(warmup_steps=0, precision="f32", mask_illegal=False, unroll_steps=3, learning_rate=0.01)
 
 
@@ -54,14 +52,6 @@ def network_with_opinions(seed: int) -> MuZeroModule:
         SHAPE,
         {name: (w + generator.normal(0, 0.2, w.shape)).astype(np.float32) for name, w in weights.items()},
     ).double()
-
-
-def decoder_with_opinions() -> Decoder:
-    decoder, generator = Decoder(NETWORK, SHAPE), torch.Generator().manual_seed(4)
-    with torch.no_grad():
-        for parameter in decoder.parameters():
-            parameter += 0.2 * torch.randn(parameter.shape, generator=generator)
-    return decoder.double()
 
 
 def random_inputs(size: int, num_steps: int, seed: int) -> StepInputs:
@@ -86,12 +76,7 @@ def random_inputs(size: int, num_steps: int, seed: int) -> StepInputs:
 
 
 def twin_loss(
-    network: MuZeroModule,
-    inputs: StepInputs,
-    num_steps: int,
-    later_weight: float,
-    consistency_weight: float,
-    decoder: Decoder | None = None,
+    network: MuZeroModule, inputs: StepInputs, num_steps: int, later_weight: float, consistency_weight: float
 ) -> Tensor:
     """[B], a sample and a step at a time, with hooks in the place of `with_half_gradient`."""
     losses = []
@@ -116,25 +101,16 @@ def twin_loss(
                 0
             ]
             share = 1.0 if step == 0 else later_weight / num_steps
-            if decoder is not None:
-                error = ((decoder(hidden) - inputs.planes[row]) ** 2).mean()
-                loss = loss + DECODER_WEIGHT * share * error * inputs.targets["is_real"][first + step]
             loss = loss + share * (of_policy + 0.7 * inputs.targets["has_value"][first + step] * of_value)
         losses.append(loss)
     return torch.stack(losses)
 
 
 @pytest.mark.parametrize("num_steps", [1, 3, 5])
-@pytest.mark.parametrize(
-    ("consistency_weight", "later_weight", "decodes"),
-    [(0.0, 1.0, False), (2.0, 1.0, False), (2.0, 3.0, False), (2.0, 3.0, True)],
-)
-def test_loss_and_gradients_equal_the_twins(
-    num_steps: int, consistency_weight: float, later_weight: float, decodes: bool
-) -> None:
+@pytest.mark.parametrize(("consistency_weight", "later_weight"), [(0.0, 1.0), (2.0, 1.0), (2.0, 3.0)])
+def test_loss_and_gradients_equal_the_twins(num_steps: int, consistency_weight: float, later_weight: float) -> None:
     inputs = random_inputs(4, num_steps, seed=num_steps)
     fast, twin = network_with_opinions(3), network_with_opinions(3)
-    decoders = [decoder_with_opinions() if decodes else None for _ in range(2)]
     heads = NETWORK.heads
     loss, measures = unrolled_loss(
         fast,
@@ -144,18 +120,13 @@ def test_loss_and_gradients_equal_the_twins(
         num_steps=num_steps,
         later_weight=later_weight,
         consistency_weight=consistency_weight,
-        decoder=decoders[0],
-        decoder_weight=DECODER_WEIGHT,
     )
-    expected = twin_loss(twin, inputs, num_steps, later_weight, consistency_weight, decoders[1])
-    assert len(measures) == len(measure_names(heads, has_decoder=decodes))
+    expected = twin_loss(twin, inputs, num_steps, later_weight, consistency_weight)
+    assert len(measures) == len(measure_names(heads))
     torch.testing.assert_close(loss.double(), expected.double(), rtol=1e-5, atol=1e-6)
     loss.mean().backward()  # type: ignore[no-untyped-call]
     expected.mean().backward()  # type: ignore[no-untyped-call]
-    trained = [[*network.named_parameters()] for network in (fast, twin)]
-    for named, decoder in zip(trained, decoders, strict=True):
-        named += decoder.named_parameters() if decoder else []
-    for (name, ours), (_, theirs) in zip(*trained, strict=True):
+    for (name, ours), theirs in zip(fast.named_parameters(), twin.parameters(), strict=True):
         assert ours.grad is not None and theirs.grad is not None, name
         assert theirs.grad.abs().max() > 0, name
         torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-7, msg=name)
@@ -222,14 +193,7 @@ def test_one_batch_is_learned_by_heart() -> None:
 
 def test_every_setting_acts() -> None:
     weights = []
-    changes: list[dict[str, Any]] = [
-        {},
-        {"consistency_weight": 1.0},
-        {"unroll_steps": 1},
-        {"later_weight": 3.0},
-        {"decoder_weight": 1.0},
-        {"decoder_weight": 10.0},
-    ]
+    changes: list[dict[str, Any]] = [{}, {"consistency_weight": 1.0}, {"unroll_steps": 1}, {"later_weight": 3.0}]
     for config in (replace(PLAIN, **change) for change in changes):
         learner = learner_of(config)
         batch = batch_with_targets(learner, 12)
@@ -250,45 +214,15 @@ def test_slices_of_a_batch_have_the_gradient_of_the_whole() -> None:
         np.testing.assert_allclose(weight, sliced.weights()[name], atol=2e-5, err_msg=name)
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
-@pytest.mark.parametrize("decoder_weight", [0.0, 1.0])
-def test_a_resumed_learner_goes_on_bit_by_bit(decoder_weight: float, optimizer: str) -> None:
-    config = replace(PLAIN, decoder_weight=decoder_weight, optimizer=optimizer)
-    straight = learner_of(config)
+def test_a_resumed_learner_goes_on_bit_by_bit() -> None:
+    straight = learner_of()
     batch = batch_with_targets(straight, 6)
     for _ in range(3):
         straight.step(batch, progress=0.0)
     weights, state = straight.weights(), straight.state()
-    resumed = Learner(config, NETWORK, SHAPE, weights, device="cpu")
+    resumed = Learner(PLAIN, NETWORK, SHAPE, weights, device="cpu")
     resumed.load_state(state, step_number=3)
     for learner in (straight, resumed):
         learner.step(batch, progress=0.0)
     for name, weight in straight.weights().items():
         assert np.array_equal(weight, resumed.weights()[name]), name
-
-
-def test_a_decoder_learns_to_draw_positions() -> None:
-    learner = learner_of(replace(PLAIN, decoder_weight=1.0))
-    batch = batch_with_targets(learner, 12)
-    first = dict(learner.step(batch, progress=0.0).measures)["decoder_loss"]
-    for _ in range(300):
-        last = dict(learner.step(batch, progress=0.0).measures)["decoder_loss"]
-    assert first > 0.3 and last < 0.3 * first
-
-
-def test_a_decoder_is_switched_on_and_off() -> None:
-    """Networks have none, nor has a training without one: its state is as it was before there were decoders."""
-    without, decoding = learner_of(), learner_of(replace(PLAIN, decoder_weight=1.0))
-    batch = batch_with_targets(without, 6)
-    for learner in (without, decoding):
-        learner.step(batch, progress=0.0)
-    assert without.weights().keys() == decoding.weights().keys()
-    names = decoding.state().keys() - without.state().keys()
-    assert names and all(name.startswith("decoder/") for name in names)
-    assert "decoder_loss" not in dict(without.step(batch, progress=0.0).measures)
-    for before, after in ((without, learner_of(replace(PLAIN, decoder_weight=1.0))), (decoding, learner_of())):
-        after.load_state(before.state(), step_number=1)
-        after.step(batch, progress=0.0)
-    larger = replace(NETWORK, dynamics_blocks=2)
-    grown = grown_state(decoding.state(), larger, SHAPE)
-    assert all(np.array_equal(grown[name], decoding.state()[name]) for name in names)

@@ -18,7 +18,7 @@ from zerosum.arena import play_match
 from zerosum.base.errors import DataError, SettingsError
 from zerosum.games import adopt, make
 from zerosum.network import Checkpoint, load_checkpoint
-from zerosum.network.checkpoint import checkpoint_path, load_learner_state, save_checkpoint
+from zerosum.network.checkpoint import checkpoint_path, save_checkpoint
 from zerosum.play.contestant import RANDOM
 from zerosum.play.own_contestants import parse_player
 from zerosum.play.player import load_player
@@ -93,22 +93,6 @@ def test_it_resumes(run: Path, tmp_path: Path) -> None:
     train("tictactoe", again, overrides=["training.steps=9"], report=lambda _: None)
     assert load_checkpoint(again).info.step == 9
     assert load_config(again / "config.toml").learner.later_weight == 3
-
-
-def test_a_decoder_is_a_part_of_the_training_alone(run: Path, tmp_path: Path) -> None:
-    """A run gets one when it goes on, keeps it when it goes on again, and its networks are as those without."""
-    again = shutil.copytree(run, tmp_path / "run")
-    decoders = []
-    for num_steps, change in ((9, ["learner.decoder_weight=1"]), (12, [])):
-        train("tictactoe", again, overrides=[f"training.steps={num_steps}", *change], report=lambda _: None)
-        assert load_checkpoint(again).weights.keys() == load_checkpoint(run).weights.keys()
-        state, _ = load_learner_state(checkpoint_path(again / "checkpoints", num_steps))
-        decoders.append({name: value for name, value in state.items() if name.startswith("decoder/")})
-    name = "decoder/out_bias/value"
-    assert decoders[0].keys() == decoders[1].keys()
-    assert not np.array_equal(decoders[0][name], decoders[1][name])
-    assert decoders[1]["decoder/out_bias/step"] == 6
-    assert load_player(again).analyse("", num_simulations=8).best_move
 
 
 @pytest.mark.parametrize(

@@ -95,14 +95,6 @@ class LearnerConfig:
         low=0.0,
         high=1000.0,
     )
-    decoder_weight: float = setting(
-        0.0,
-        "weight of the mean squared difference of the real positions' planes and those that a decoder, which is a part"
-        " of the training alone, draws from a 'muzero' network's hidden states (docs/muzero.md); 0 for no decoder"
-        " (paper: 0)",
-        low=0.0,
-        high=1000.0,
-    )
     illegal_share: float = setting(
         0.0,
         "share of a 'muzero' network's samples in which a random illegal move is made, after which its side has lost:"

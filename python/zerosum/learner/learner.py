@@ -28,7 +28,7 @@ from zerosum.learner.config import LearnerConfig, batch_targets, learning_rate
 from zerosum.learner.importance import importance_weights
 from zerosum.learner.inputs import InputSender, StepInputs
 from zerosum.learner.report import DeviceMeans, StepReport
-from zerosum.learner.state import DECODER, NUM_STEPS, VALUE
+from zerosum.learner.state import NUM_STEPS
 from zerosum.learner.unroll import measure_names, unrolled_loss
 from zerosum.network import NetworkConfig, NetworkShape
 from zerosum.network.evaluators.batch_limit import is_out_of_memory
@@ -83,19 +83,13 @@ class Learner:
         self._num_parts = num_parts
         self._forward: Any = self._network if num_parts == 1 else _data_parallel(self._network)
         self._sender = InputSender(self._device, self._targets, masks_illegal=config.mask_illegal)
-        self._decoder: Any = None
-        if network.kind == "muzero" and config.decoder_weight:
-            from zerosum.learner.decoder import Decoder
-
-            self._decoder = Decoder(network, shape).to(self._device)
         self._optimizer = self._make_optimizer()
         self.rows_per_sample = 1
         """Rows of a batch for a sample: its position, and the ones over which a network is unrolled."""
         self._measures = [f"{head.name}_loss" for head in self._heads]
         self._measures += [name for head in self._heads for name in head.measures]
         if network.kind == "muzero":
-            self.rows_per_sample = config.unroll_steps + 1
-            self._measures = measure_names(self._heads, has_decoder=self._decoder is not None)
+            self.rows_per_sample, self._measures = config.unroll_steps + 1, measure_names(self._heads)
         self._num_slices = 1  # of a batch for which the memory does not suffice
         self._stream: Any = None
         self._record: Record | None = None
@@ -265,8 +259,6 @@ class Learner:
                     num_steps=self.rows_per_sample - 1,
                     later_weight=self.config.later_weight,
                     consistency_weight=self.config.consistency_weight,
-                    decoder=self._decoder,
-                    decoder_weight=self.config.decoder_weight,
                 )
         else:
             loss_B, measures = self._loss(inputs)
@@ -322,7 +314,7 @@ class Learner:
         """Add Adam's L2 to the gradient, and shorten it, as the settings ask."""
         import torch
 
-        parameters, config = list(self._parameters().values()), self.config
+        parameters, config = list(self._network.parameters()), self.config
         if config.optimizer == "adam" and config.weight_decay:
             with torch.no_grad():
                 for parameter in parameters:
@@ -330,13 +322,6 @@ class Learner:
                         parameter.grad.add_(parameter, alpha=config.weight_decay)
         if config.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(parameters, config.clip_norm)
-
-    def _parameters(self) -> dict[str, Tensor]:
-        """What is trained: the network's weights and the decoder's, by the names that they have in `state`."""
-        parameters: dict[str, Tensor] = dict(self._network.named_parameters())
-        if self._decoder is not None:
-            parameters |= {f"{DECODER}{name}": weight for name, weight in self._decoder.named_parameters()}
-        return parameters
 
     def _weight(self, head: Head) -> float:
         return float(getattr(self.config, head.loss_weight)) if head.loss_weight else 1.0
@@ -347,15 +332,10 @@ class Learner:
         return self._network.weights()
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """The optimiser's state by parameter, and the decoder's weights.
-
-        With `weights` and `step_number` it is the whole state of training.
-        """
+        """The optimiser's state by parameter. With `weights` and `step_number` it is the whole state of training."""
         self._finish()
         state: dict[str, NDArray[Any]] = {}
-        for name, parameter in self._parameters().items():
-            if name.startswith(DECODER):
-                state[f"{name}/{VALUE}"] = np.array(parameter.detach().float().cpu().numpy())
+        for name, parameter in self._network.named_parameters():
             for key, value in self._optimizer.state.get(parameter, {}).items():
                 if value is not None:
                     state[f"{name}/{key}"] = np.array(value.detach().float().cpu().numpy())
@@ -367,16 +347,11 @@ class Learner:
 
         self._finish()
         self._captured, self._num_uncaptured = None, 0  # it has the addresses of another state
-        parameters = self._parameters()
+        parameters = dict(self._network.named_parameters())
         for path, value in state.items():
             name, key = path.rsplit("/", 1)
-            if name.startswith(DECODER) and self._decoder is None:
-                continue  # it was switched off
             parameter = parameters[name]
-            if key == VALUE:
-                with torch.no_grad():
-                    parameter.copy_(torch.from_numpy(np.array(value)))
-            elif key == NUM_STEPS:
+            if key == NUM_STEPS:
                 # One number, where torch's optimisers have it; a file has it as an array of one.
                 counter = torch.from_numpy(np.array(value).reshape(()))
                 self._optimizer.state[parameter][key] = counter.to(self._device) if self.is_on_gpu else counter
@@ -395,7 +370,7 @@ class Learner:
         """Give weights without a momentum, those of a new block, one of 0: the fused SGD takes all or none."""
         import torch
 
-        for parameter in self._parameters().values():
+        for parameter in self._network.parameters():
             if self._optimizer.state[parameter].get("momentum_buffer") is None:
                 self._optimizer.state[parameter]["momentum_buffer"] = torch.zeros_like(parameter)
 
@@ -411,7 +386,7 @@ class Learner:
 
         from zerosum.learner.optimizer import CpuAdam, CpuSgd
 
-        parameters, config = list(self._parameters().values()), self.config
+        parameters, config = list(self._network.parameters()), self.config
         # A bias or a norm's scale (one dimension) does not decay by AdamW: its size does not measure complexity.
         groups: list[dict[str, Any]] = [
             {"params": [tensor for tensor in parameters if tensor.ndim > 1], "weight_decay": config.weight_decay},

@@ -13,8 +13,6 @@ from zerosum.network.weights import weight_shapes
 
 NUM_STEPS = "step"
 """Torch's key of the number of steps of a weight in Adam's state."""
-DECODER, VALUE = "decoder/", "value"
-"""What the names of the decoder's weights begin with, unlike a network's, and the key of such a weight itself."""
 
 
 def grown_state(
@@ -29,6 +27,5 @@ def grown_state(
     grown: dict[str, NDArray[Any]] = {}
     for path, value in state.items():
         name, key = path.rsplit("/", 1)
-        is_kept = key == NUM_STEPS or name.startswith(DECODER)  # a MuZero network keeps its filters
-        grown[path] = value if is_kept else padded(value, shapes[name])
+        grown[path] = value if key == NUM_STEPS else padded(value, shapes[name])
     return grown

@@ -22,20 +22,17 @@ from zerosum.network.heads import POLICY, Head
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from zerosum.learner.decoder import Decoder
     from zerosum.network.muzero_module import MuZeroModule
 
 TARGETS = frozenset({"has_value", "moves", "is_real"})
 """The targets that an unrolled batch needs besides those of the heads."""
 CONSISTENCY_LOSS = "consistency_loss"
-DECODER_LOSS = "decoder_loss"
 
 
-def measure_names(heads: Sequence[Head], *, has_decoder: bool = False) -> list[str]:
+def measure_names(heads: Sequence[Head]) -> list[str]:
     """The names of what `unrolled_loss` measures, in its order."""
     names = [f"{head.name}_loss" for head in heads] + [name for head in heads for name in head.measures]
-    names += [f"later_{head.name}_loss" for head in heads] + [CONSISTENCY_LOSS]
-    return [*names, DECODER_LOSS] if has_decoder else names
+    return [*names, *(f"later_{head.name}_loss" for head in heads), CONSISTENCY_LOSS]
 
 
 def unrolled_loss(
@@ -47,8 +44,6 @@ def unrolled_loss(
     num_steps: int,
     later_weight: float,
     consistency_weight: float,
-    decoder: Decoder | None = None,
-    decoder_weight: float = 0.0,
 ) -> tuple[Tensor, list[Tensor]]:
     """The loss [B], and the measures [B] of `measure_names`.
 
@@ -60,8 +55,6 @@ def unrolled_loss(
         num_steps: K.
         later_weight: Weight of the later steps' losses together.
         consistency_weight: Weight of the consistency loss; 0 leaves it out, and what it needs.
-        decoder: Draws the planes of each step from its hidden state; None for no such loss.
-        decoder_weight: Weight of the decoder's loss.
     """
     import torch
 
@@ -87,11 +80,6 @@ def unrolled_loss(
     if consistency_weight:
         consistency_B = consistency_loss(network, inputs, torch.stack(states[1:], dim=1), targets["is_real"][:, 1:])
         loss_B = loss_B + consistency_weight * consistency_B
-    decoded_BR = None
-    if decoder is not None:
-        decoded_BR = decoder.loss(torch.stack(states, dim=1).flatten(0, 1), inputs.planes).view(-1, rows)
-        decoded_BR = decoded_BR * targets["is_real"]
-        loss_B = loss_B + decoder_weight * (decoded_BR * share).sum(dim=1)
     with torch.no_grad():
         root = {name: target[:, 0] for name, target in targets.items()}
         # Means over the samples whose targets are known.
@@ -100,9 +88,8 @@ def unrolled_loss(
         for head in heads:
             of_root = logits[head.name].float()[::rows]
             measures += [measure(of_root, root) * of_known[head.name] for measure in head.measures.values()]
-        measures += [of_heads[head.name][:, 1:].mean(dim=1) for head in heads] + [consistency_B]
-        measures += [] if decoded_BR is None else [decoded_BR.mean(dim=1)]
-    return loss_B, measures
+        measures += [of_heads[head.name][:, 1:].mean(dim=1) for head in heads]
+    return loss_B, [*measures, consistency_B]
 
 
 def with_half_gradient(x: Tensor) -> Tensor:
