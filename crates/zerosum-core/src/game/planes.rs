@@ -32,7 +32,7 @@ impl<'a> Planes<'a> {
         let (plane, rest) = std::mem::take(&mut self.bits).split_at_mut(self.bytes_per_plane);
         self.bits = rest;
         if let ([low, high, ..], 9..16) = (words, plane.len()) {
-            // Two numbers that overlap: most boards of games between chess and Go on 11 x 11.
+            // Two numbers that overlap, for boards of 65 to 120 squares.
             let last = (u128::from(*low) | u128::from(*high) << 64) >> (8 * (plane.len() - 8));
             *plane.first_chunk_mut().expect("it has eight bytes") = low.to_le_bytes();
             *plane.last_chunk_mut().expect("it has eight bytes") = (last as u64).to_le_bytes();
