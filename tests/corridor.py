@@ -34,7 +34,7 @@ class Step:
 
 
 def step(square: int, move: int) -> Step:
-    """Make a move from a square that is no end. A jump goes no further than the treasure."""
+    """Make a move from a square between the ends. A jump stops at the treasure."""
     assert square not in _ENDS, square
     after = min(square + _STEPS[move], NUM_SQUARES - 1)
     return Step(after, _FOUND.get(after, 0.0) - _COSTS[move], after in _ENDS)

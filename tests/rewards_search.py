@@ -35,11 +35,11 @@ class Prediction:
 
     hidden: Any
     logits: list[float]
-    """Of the policy, one of each action."""
+    """Logits of the policy, one for each action."""
     value: float
     """The expected discounted return from here."""
     reward: float
-    """Of the move that has led here; 0 for a position."""
+    """Reward of the last move; 0 for a position."""
 
 
 class Model(Protocol):
@@ -56,10 +56,10 @@ class Model(Protocol):
 
 @dataclass
 class RewardNode(Node):
-    """A hidden state, with the sum of the returns from it, of which `sign` is always 1."""
+    """A hidden state, with the sum of the returns from it. `sign` is always 1."""
 
     reward: float = 0.0
-    """Of the move that has led here."""
+    """Reward of the last move."""
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Bounds:
         self.low, self.high = min(self.low, number), max(self.high, number)
 
     def scaled(self, number: float) -> float:
-        """In [0, 1]; 0 as long as all are equal."""
+        """A Q scaled to [0, 1]; 0 as long as all are equal."""
         return (number - self.low) / (self.high - self.low) if self.high > self.low else 0.0
 
 

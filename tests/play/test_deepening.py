@@ -115,7 +115,7 @@ def test_lines_of_a_search_that_is_cut_off_are_in_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("num_lines", [1, 3])
 def test_a_search_that_is_run_again_goes_on(player: Player, num_lines: int) -> None:
-    """The web pages search in slices; a search that began anew in each would never be deeper than one of them."""
+    """`search_stages` runs a search again and again, with more nodes each time."""
     state = player.game.initial_state()
     search = new_search(player.game, player.config)
     search.reset(0, state)

@@ -54,15 +54,7 @@ def test_an_alpha_beta_search_does_not_depend_on_its_turns(small: Player) -> Non
         assert found.chosen == at_once.chosen
 
 
-def test_a_held_search_does_nothing(small: Player, monkeypatch: pytest.MonkeyPatch) -> None:
-    searches: list[DeepeningDriver] = []
-    begin = DeepeningDriver.__init__
-
-    def watched(self: DeepeningDriver, *positional: object, **named: object) -> None:
-        begin(self, *positional, **named)  # type: ignore[arg-type]
-        searches.append(self)
-
-    monkeypatch.setattr(DeepeningDriver, "__init__", watched)
+def test_a_held_search_does_nothing(small: Player) -> None:
     turns = search_in_turns(small, small.game.initial_state(), small.config, Task(seconds=60.0))
     try:
         first = turns.turn(0.05)

@@ -1,4 +1,4 @@
-"""A search in turns: many searches share a few cores, and each goes on where its turn before has ended.
+"""Searches in turns: many share a few cores, and each continues where its last turn ended.
 
 A tree search stands still between two batches. An alpha-beta search cannot end within an iteration and go on with it,
 so a thread of its own searches, and is held between two positions while it is not its turn. What either finds does not
@@ -74,7 +74,8 @@ class _AlphaBetaTurns:
             clock=self._clock,
         )
         self._task = task
-        self._spent, self._turn_began = 0.0, None  # type: float, float | None
+        self._spent = 0.0
+        self._turn_began: float | None = None
         self._is_closed = False
         self._changed = threading.Condition(threading.RLock())
         """Guards all that the thread of the search and those of its turns share."""
@@ -124,7 +125,7 @@ class _AlphaBetaTurns:
         return self._failure is not None or (self._newest is not None and self._newest.stop_reason is not None)
 
     def _is_stopped(self) -> bool:
-        """Whether to end the search; asked while it is held, it waits for the next turn."""
+        """Whether to end the search. Between turns the answer waits for the next one."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_closed or self._turn_began is not None)
             return self._is_closed

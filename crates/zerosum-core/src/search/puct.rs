@@ -63,13 +63,6 @@ pub fn visits_of(node: &Node) -> u32 {
     node.visits + u32::from(node.in_flight)
 }
 
-/// False if no proven child is to be followed, the best of which has this result: it is a loss, or no better than the best score of
-/// an open child, which [`Parent::proven_choice`] raises by its virtual losses.
-#[inline]
-pub fn may_follow_proven(best_result: f32, best_score: f32) -> bool {
-    best_result >= 0.0 && best_result > best_score
-}
-
 /// A node on the way down, with the terms that the scores of all its children share.
 pub struct Parent<'a> {
     pub arena: &'a Arena,

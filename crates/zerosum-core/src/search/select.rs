@@ -4,7 +4,7 @@ use super::arena::{Arena, ROOT};
 use super::config::SearchConfig;
 use super::node::NodeId;
 use super::prior::prior_of;
-use super::puct::{ExplorationTable, Parent, is_visited, may_follow_proven};
+use super::puct::{ExplorationTable, Parent, is_visited};
 use super::root_moves::RootMoves;
 
 /// The edge to follow from an expanded node below the root: `num_children` if it is the best unvisited one.
@@ -37,7 +37,8 @@ pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Explorat
     {
         best = parent.children.len();
     }
-    if may_follow_proven(best_result, best_score) {
+    // No proven child is followed that loses or is below the best score, which `proven_choice` raises by its virtual losses.
+    if best_result >= 0.0 && best_result > best_score {
         let open = unvisited.map_or(f32::NEG_INFINITY, |prior| parent.hope(prior));
         let children = parent.children.iter().zip(priors).enumerate();
         let children = children.map(|(index, (child, prior))| (index, child, prior_of(*prior)));
