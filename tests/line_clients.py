@@ -11,7 +11,7 @@ from pathlib import Path
 from zerosum.games import Rules, make
 from zerosum.games.rules import Leaves, without_ply_cap
 from zerosum.network.evaluators import Evaluations, Evaluator, UniformEvaluator
-from zerosum.play.choice import ChosenPlayer, choose_player
+from zerosum.play.choice import choose_player
 from zerosum.play.player import Player
 from zerosum.protocols.line_engine import LineEngine
 from zerosum.protocols.uci import UciEngine, UciSetup
@@ -59,17 +59,17 @@ class LineClient:
         self.said: list[str] = []
         self.loaded: list[str] = []
 
-        def open_player(rules: Rules, path: Path | None, *, backend: str) -> ChosenPlayer:
+        def open_player(rules: Rules, path: Path | None, *, backend: str, say: Callable[[str], None]) -> Player:
             self.loaded.append(rules.spec.full_name)
             if path is not None:
-                return choose_player(rules, path, backend=backend)
-            player = Player(
+                return choose_player(rules, path, backend=backend, say=say)
+            say("Playing uniformly.")
+            return Player(
                 without_ply_cap(rules),
                 evaluator or UniformEvaluator(),
                 SearchConfig(num_simulations=40),
                 name="uniform",
             )
-            return ChosenPlayer(player, "Playing uniformly.")
 
         make_setup, make_engine = (UciSetup, UciEngine) if protocol == "uci" else (UsiSetup, UsiEngine)
         setup = make_setup(make(game), weights=weights, overrides=overrides, open_player=open_player)

@@ -25,10 +25,9 @@ from zerosum.games import State, make, start_state
 from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.play.contestant import (
     RANDOM,
-    AlphaBeta,
     Contestant,
     ProgramContestant,
-    RandomPlay,
+    RulesPlayer,
     SearchContestant,
     rollouts,
 )
@@ -423,12 +422,12 @@ def test_two_searches_by_the_clock() -> None:
 @pytest.mark.parametrize(
     ("make_contestant", "message"),
     [
-        (lambda: RandomPlay("x", Terms(nodes=5)), "x has 5 nodes, but random play does not search"),
-        (lambda: AlphaBeta("x", 2, Terms(nodes=5)), "x has 5 nodes, but its depth is the number after the @"),
-        (lambda: RandomPlay("x", Terms(depth=5)), "x has a depth of 5, which only engines take"),
+        (lambda: RulesPlayer("x", terms=Terms(nodes=5)), "x has 5 nodes, but random play does not search"),
+        (lambda: RulesPlayer("x", 2, Terms(nodes=5)), "x has 5 nodes, but its depth is the number after the @"),
+        (lambda: RulesPlayer("x", terms=Terms(depth=5)), "x has a depth of 5, which only engines take"),
         (lambda: searching(terms=Terms(depth=5)), "x has a depth of 5, which only engines take"),
         (
-            lambda: RandomPlay("x", Terms(ponder=True)),
+            lambda: RulesPlayer("x", terms=Terms(ponder=True)),
             "x cannot ponder, as engines and our own searches with a clock do",
         ),
         (lambda: searching(terms=Terms(ponder=True)), "x cannot ponder"),
@@ -436,8 +435,8 @@ def test_two_searches_by_the_clock() -> None:
         (lambda: ProgramContestant("x", Scripted(), clock("st=1", manager="paper")), "x has manager=paper"),
         (lambda: searching(sampled_plies=-1), "the first -1 plies"),
         (lambda: enter(Entry("random", sampled_plies=3), CONNECT4), "in the first 3 plies: expected a run"),
-        (lambda: enter(Entry("random", resign="winrate=5"), CONNECT4), "random cannot resign: random play does not"),
-        (lambda: enter(Entry("alphabeta", resign="winrate=5"), CONNECT4), "cannot resign: alpha-beta does not"),
+        (lambda: enter(Entry("random", resign="winrate=5"), CONNECT4), "random cannot resign: it does not"),
+        (lambda: enter(Entry("alphabeta", resign="winrate=5"), CONNECT4), "cannot resign: it does not"),
     ],
 )
 def test_entries_that_there_are_not(make_contestant: Callable[[], object], message: str) -> None:

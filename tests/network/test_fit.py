@@ -90,7 +90,7 @@ def test_a_run_with_other_planes_plays_the_game(tmp_path: Path) -> None:
     player = load_player(run, game=USUAL, backend="torch")
     state = USUAL.parse_position("XXO2/O3O/3XX/1O3/5 X")
     assert player.analyse(state, num_simulations=8).num_simulations == 8
-    opened = open_player("go(size=5, komi=3)", runs=tmp_path).player
+    opened = open_player("go(size=5, komi=3)", runs=tmp_path)
     assert opened.game.spec.full_name == "go(size=5, komi=3, history=2, liberties=3)"
     players = Players(str(run))
     one, two = players.of(USUAL), players.of(make("go(size=5, komi=3)"))

@@ -21,8 +21,8 @@ from zerosum.play import bundled
 from zerosum.play.bundled import NetworkCard
 from zerosum.play.choice import choose_player, describe_network, open_player
 from zerosum.play.own_contestants import existing_run
-from zerosum.play.player import load_player, network_name
-from zerosum.play.runs import PlayerWord, network_at
+from zerosum.play.player import load_player
+from zerosum.play.runs import PlayerWord
 from zerosum.play.skill import LEVELS_FILE, levels_of
 from zerosum.run.exam import has_exam
 
@@ -71,7 +71,7 @@ def test_a_network_of_the_package_is_whole_and_small_and_has_a_card(name: str) -
     files = {file.name for file in directory.iterdir()}
     assert files - {LEVELS_FILE} == {"card.toml", "checkpoints", "config.toml"}
     if LEVELS_FILE in files:
-        levels = levels_of(player.game, directory, network_name(network_at(directory)))
+        levels = levels_of(player.game, directory)
         assert levels is not None, "the levels are of another network: measure them again"
 
 
@@ -85,8 +85,9 @@ def test_the_strongest_is_found_by_its_card(rating: str, elo: int) -> None:
 @pytest.mark.usefixtures("packaged")
 @pytest.mark.parametrize("name", ["chess", "shogi"])
 def test_chess_and_shogi_are_played_by_what_learned_from_the_rules_alone(name: str, tmp_path: Path) -> None:
-    chosen = choose_player(make(name), runs=tmp_path)
-    assert chosen.player.is_alpha_beta and f"the network {name}-alphabeta that comes with" in chosen.sentence
+    said: list[str] = []
+    assert choose_player(make(name), runs=tmp_path, say=said.append).is_alpha_beta
+    assert f"the network {name}-alphabeta that comes with" in said[0]
     assert not bundled.read_card(PACKAGED / f"{name}-alphabeta").earlier, "no games of others"
 
 
@@ -108,16 +109,16 @@ def test_the_page_has_the_cards() -> None:
 @pytest.mark.usefixtures("packaged")
 def test_it_plays_where_no_run_has_learned_the_game(tmp_path: Path) -> None:
     game = make("connect4")
-    for chosen in (choose_player(game, runs=tmp_path), open_player("connect4", runs=tmp_path)):
-        assert chosen.player.step > 0
-        assert chosen.sentence.startswith("Playing with the network connect4 that comes with zerosum (")
-        assert chosen.player.name == "zerosum's network"
+    said: list[str] = []
+    for player in (choose_player(game, runs=tmp_path, say=said.append), open_player("connect4", runs=tmp_path)):
+        assert player.step is not None and player.step > 0 and player.name == "zerosum's network"
+    assert said[0].startswith("Playing with the network connect4 that comes with zerosum (")
     assert existing_run(PlayerWord("connect4", runs=tmp_path)) == PACKAGED / "connect4", "matches take it, too"
     info = describe_network(game, runs=tmp_path)
-    assert info is not None and info.step == chosen.player.step
+    assert info is not None and info.step == player.step
     save_checkpoint(tmp_path / "mine" / "checkpoints", game)
-    assert choose_player(game, runs=tmp_path).player.step == 7, "a run of one's own comes first"
-    assert choose_player(make("nim"), runs=tmp_path / "none").player.step is None
+    assert choose_player(game, runs=tmp_path).step == 7, "a run of one's own comes first"
+    assert choose_player(make("nim"), runs=tmp_path / "none").step is None
 
 
 def test_a_run_becomes_a_network_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,8 +140,9 @@ def test_a_run_becomes_a_network_of_the_package(tmp_path: Path, monkeypatch: pyt
     assert "| Elo 2 | 4 simulations a move |" in package_network.cards_text()
     [directory] = bundled.bundled_networks()
     assert directory.name == "tictactoe" and bundled.read_card(directory).rating == "Elo 2"
-    chosen = choose_player(make("tictactoe"), runs=tmp_path / "none")
-    assert chosen.player.step == 2 and "Elo 2 above random play at 4 simulations a move" in chosen.sentence
+    said: list[str] = []
+    assert choose_player(make("tictactoe"), runs=tmp_path / "none", say=said.append).step == 2
+    assert "Elo 2 above random play at 4 simulations a move" in said[0]
     with pytest.raises(SystemExit, match="learned from selfplay: do without --records"):
         package_network.main([str(run), *words, "--records", "zerosum import games.pgn"])
     exam.write_text("no JSON")

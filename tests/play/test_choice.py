@@ -15,7 +15,7 @@ import games_for_tests
 from networks_for_tests import save_network
 from searches_for_tests import Compiling
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.games import make
+from zerosum.games import Rules, make
 from zerosum.games.permission import allow_program
 from zerosum.network import Checkpoint, CheckpointInfo, NetworkConfig, initial_weights, save_checkpoint
 from zerosum.network.checkpoint import read_info
@@ -23,7 +23,7 @@ from zerosum.play import bundled
 from zerosum.play.bundled import bundled_network
 from zerosum.play.choice import Players, choose_player, describe_network, game_at, open_player
 from zerosum.play.own_contestants import existing_run, parse_player
-from zerosum.play.player import load_player
+from zerosum.play.player import Player, load_player
 from zerosum.play.runs import NETWORKS, PlayerWord, network_at, newest_run, require_run, run_to_write
 from zerosum.protocols.gtp import GtpEngine
 
@@ -37,14 +37,21 @@ def save_run(runs: Path, name: str, game: str, *, at: int) -> Path:
     return path
 
 
+def chosen(game: Rules, path: Path | None = None, *, runs: Path | None = None) -> tuple[Player, str]:
+    """A game's player, and what is said of it."""
+    said: list[str] = []
+    player = choose_player(game, path, runs=runs, say=said.append)
+    return player, " ".join(said)
+
+
 def test_takes_the_newest_run_of_the_game(tmp_path: Path) -> None:
     save_run(tmp_path, "old", "connect4", at=1_000)
     save_run(tmp_path, "a-new-one", "connect4", at=2_000)
     save_run(tmp_path, "other-game", "tictactoe", at=3_000)
     assert newest_run(CONNECT4, runs=tmp_path) == tmp_path / "a-new-one"
-    chosen = choose_player(CONNECT4, runs=tmp_path)
-    assert chosen.sentence == f"Playing with the newest run, {tmp_path / 'a-new-one'}, step 7."
-    assert chosen.player.analyse(num_simulations=4).num_simulations == 4
+    player, said = chosen(CONNECT4, runs=tmp_path)
+    assert said == f"Playing with the newest run, {tmp_path / 'a-new-one'}, step 7."
+    assert player.analyse(num_simulations=4).num_simulations == 4
 
 
 def test_a_damaged_description_is_passed_over(tmp_path: Path) -> None:
@@ -69,16 +76,15 @@ def test_plays_a_network_under_another_komi() -> None:
 def test_without_a_run_rollouts_play(tmp_path: Path) -> None:
     save_run(tmp_path, "other-game", "tictactoe", at=1_000)
     for runs in (tmp_path, tmp_path / "nowhere"):
-        chosen = choose_player(CONNECT4, runs=runs)
-        expected = f"No run in {runs} has learned connect4: playing with uniform priors and rollouts."
-        assert chosen.sentence == expected
-        assert chosen.player.analyse(num_simulations=4).num_simulations == 4
+        player, said = chosen(CONNECT4, runs=runs)
+        assert said == f"No run in {runs} has learned connect4: playing with uniform priors and rollouts."
+        assert player.analyse(num_simulations=4).num_simulations == 4
 
 
 def test_who_is_named_plays_or_is_refused(tmp_path: Path) -> None:
     path = save_run(tmp_path, "run", "connect4", at=1_000)
     for named in (path, path.parent, tmp_path / "run"):
-        assert choose_player(CONNECT4, named, runs=tmp_path / "nowhere").sentence == f"Playing with {named}, step 7."
+        assert chosen(CONNECT4, named, runs=tmp_path / "nowhere")[1] == f"Playing with {named}, step 7."
     with pytest.raises(DataError, match="does not fit tictactoe"):
         choose_player(TICTACTOE, path)
     with pytest.raises(DataError, match="does not exist"):
@@ -104,11 +110,11 @@ def test_a_network_is_compiled_when_its_player_is_chosen(tmp_path: Path, monkeyp
 
 def test_opponents_for_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert open_player("rollouts@7", game="connect4").player.config.num_simulations == 7
-    assert open_player("rollouts@7", game="connect4", num_simulations=8).player.config.num_simulations == 8
-    assert open_player("rollouts", game="tictactoe").player.game.spec.name == "tictactoe"
+    assert open_player("rollouts@7", game="connect4").config.num_simulations == 7
+    assert open_player("rollouts@7", game="connect4", num_simulations=8).config.num_simulations == 8
+    assert open_player("rollouts", game="tictactoe").game.spec.name == "tictactoe"
     run = save_run(tmp_path / "elsewhere", "run", "connect4", at=1_000).parents[1]
-    assert open_player(f"{run}@9").player.config.num_simulations == 9
+    assert open_player(f"{run}@9").config.num_simulations == 9
     for words, message in (
         (("rollouts@7",), "'rollouts' plays any game: name the one to play, such as --game connect4"),
         (("random",), "'random' plays without a search: use 'rollouts@10' instead"),
@@ -128,7 +134,9 @@ def test_one_rule_for_who_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ZEROSUM_RUNS", str(tmp_path / "elsewhere"))
     none = f"No run in {tmp_path / 'elsewhere'} has learned connect4"
-    assert open_player("connect4").sentence == f"{none}: playing with uniform priors and rollouts."
+    said: list[str] = []
+    open_player("connect4", say=said.append)
+    assert said == [f"{none}: playing with uniform priors and rollouts."]
     with pytest.raises(DataError, match=f"{none}: train one"):
         require_run("connect4")
     with pytest.raises(SettingsError, match=f"{none}: name another player"):
@@ -136,11 +144,14 @@ def test_one_rule_for_who_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     run = save_run(tmp_path / "elsewhere", "mine", "connect4", at=1_000).parents[1]
     for word in ("connect4", "mine", str(run), "connect4@9", "mine@9"):
         number = 9 if "@" in word else 100
-        chosen, player = open_player(word), Players(word).of(CONNECT4)
-        assert chosen.player.name == player.name == str(run) and chosen.player.step == player.step == 7
-        assert chosen.player.config.num_simulations == player.config.num_simulations == number
+        opened, player = open_player(word), Players(word).of(CONNECT4)
+        assert opened.name == player.name == str(run) and opened.step == player.step == 7
+        assert opened.config.num_simulations == player.config.num_simulations == number
         assert parse_player(word, CONNECT4).name.endswith(f"@{number}")
-    assert open_player("", game="connect4").sentence == f"Playing with the newest run, {run}, step 7."
+    open_player("", game="connect4", say=said.append)
+    assert said[1:] == [f"Playing with the newest run, {run}, step 7."]
+    open_player(str(run), say=said.append)
+    assert len(said) == 2, "a path tells all"
     assert PlayerWord("connect4").run == PlayerWord("mine").run == require_run("mine") == run
     assert PlayerWord("").run is PlayerWord("nobody").run is None
     assert load_player("connect4").step == load_player("mine").step == 7
@@ -218,12 +229,12 @@ def own_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_game_of_ones_own_is_played_by_its_run(own_run: Path) -> None:
     game = make("race.py:DoubleMove")
     sentence = f"Playing with the newest run, {own_run.absolute()}, step 7."
-    for chosen in (choose_player(game), choose_player(game, own_run)):
-        assert (chosen.player.step, chosen.player.game.spec.name) == (7, "double-move")
-    assert choose_player(game).sentence == sentence
+    for player in (choose_player(game), choose_player(game, own_run)):
+        assert (player.step, player.game.spec.name) == (7, "double-move")
+    assert chosen(game)[1] == sentence
     assert game_at(own_run).spec.name == "double-move"
     (own_run / "config.toml").unlink()
-    assert choose_player(game).sentence == sentence, "its checkpoints are enough where the game is named"
+    assert chosen(game)[1] == sentence, "its checkpoints are enough where the game is named"
 
 
 @pytest.mark.parametrize("arguments", [["--game", "race.py:DoubleMove"], ["runs/race"]])
@@ -264,25 +275,25 @@ def test_a_run_with_a_hundredth_of_the_training_is_not_preferred(
 ) -> None:
     run = trained(tmp_path / "runs", minutes=minutes, initial=initial)
     monkeypatch.setenv("ZEROSUM_RUNS", str(run.parent))
-    chosen = choose_player(CONNECT4)
+    _, said = chosen(CONNECT4)
     if is_preferred:
-        assert chosen.sentence == f"Playing with the newest run, {run}, step 7. {NAMED}"
+        assert said == f"Playing with the newest run, {run}, step 7. {NAMED}"
     else:
-        assert chosen.sentence.startswith("Playing with the network connect4 that comes with zerosum (20 CPU-minutes")
+        assert said.startswith("Playing with the network connect4 that comes with zerosum (20 CPU-minutes")
         told = f"The newest run, {run}, has had {minutes} minutes of training, this network 20 CPU-minutes; {run} names"
-        assert told in chosen.sentence
-    assert (open_player("connect4").player.step == 7) == is_preferred
+        assert told in said
+    assert (open_player("connect4").step == 7) == is_preferred
     assert (existing_run(PlayerWord("connect4")) == run) == is_preferred, "in matches and engines, too"
-    assert choose_player(CONNECT4, run).sentence == f"Playing with {run}, step 7."
+    assert chosen(CONNECT4, run)[1] == f"Playing with {run}, step 7."
 
 
 @pytest.mark.usefixtures("packaged")
 def test_the_network_of_the_package_has_a_short_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = trained(tmp_path / "runs", minutes=50)
     monkeypatch.setenv("ZEROSUM_RUNS", str(run.parent))
-    chosen = open_player("bundled/connect4@20")
-    assert chosen.player.config.num_simulations == 20
-    assert chosen.sentence.startswith("Playing with the network connect4 that comes with zerosum")
+    said: list[str] = []
+    assert open_player("bundled/connect4@20", say=said.append).config.num_simulations == 20
+    assert said[0].startswith("Playing with the network connect4 that comes with zerosum")
     assert PlayerWord("bundled/connect4").run == require_run("bundled/connect4") == bundled_network(CONNECT4)
     assert parse_player("bundled/connect4@5", CONNECT4).name == "bundled/connect4@5"
     with pytest.raises(DataError, match="bundled/nim does not exist"):

@@ -35,7 +35,7 @@ def test_the_board_of_a_player_is_the_one_asked_for(path):
     player = zerosum.load(path, game="go9", num_simulations=4)
     assert player.analyse("E5 C3").num_simulations == 4
     assert (player.config.c_init, player.config.c_base) == (SEARCH["c_init"], SEARCH["c_base"])
-    assert open_player(str(path), game="go(size=6)").player.game.spec.board_shape == (6, 6)
+    assert open_player(str(path), game="go(size=6)").game.spec.board_shape == (6, 6)
     assert parse_player(f"{path}@3", make("go(size=5)")).name == f"{path}@3"
     with pytest.raises(SettingsError, match="does not exist"):
         open_player("nowhere/network.bin.gz", game="go9")

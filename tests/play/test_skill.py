@@ -21,6 +21,7 @@ from zerosum.network.evaluators.evaluator import RolloutEvaluator, UniformEvalua
 from zerosum.play.engines.uci_client import EngineOption
 from zerosum.play.entries import Entry, enter
 from zerosum.play.player import network_name
+from zerosum.play.runs import network_at
 from zerosum.play.skill import LEVELS_FILE, MOST_SKILL, Level, Levels, drawn_action, levels_of, read_levels
 from zerosum.search import SearchConfig, new_search
 from zerosum.search.answering import answer_all
@@ -107,20 +108,18 @@ def test_an_elo_lies_between_those_that_were_measured(tmp_path: Path) -> None:
 
 
 def test_levels_are_of_one_game_and_one_network(tmp_path: Path) -> None:
-    known = levels_of(make("chess"), None, "")
+    known = levels_of(make("chess"), None)
     assert known is not None and known.player == "rollouts" and known.lowest < known.highest
-    assert levels_of(make("chess(max_plies=65535)"), None, "") == known
-    assert (
-        levels_of(make("shogi(entering_king=csa24-wins)"), None, "") == levels_of(make("shogi"), None, "") is not None
-    )
-    assert levels_of(make("shogi(policy=flat)"), None, "") is None
-    assert levels_of(make("connect4(max_plies=30)"), None, "") is None, "nobody has measured them"
+    assert levels_of(make("chess(max_plies=65535)"), None) == known
+    assert levels_of(make("shogi(entering_king=csa24-wins)"), None) == levels_of(make("shogi"), None) is not None
+    assert levels_of(make("shogi(policy=flat)"), None) is None
+    assert levels_of(make("connect4(max_plies=30)"), None) is None, "nobody has measured them"
     run = tmp_path / "run"
-    (run / "checkpoints").mkdir(parents=True)
-    Levels("chess", "step 7", LEVELS.levels).write(run / LEVELS_FILE)
-    for path in (run, run / "checkpoints", run / "checkpoints" / "step-7.json"):
-        assert levels_of(make("chess"), path, "step 7") is not None
-        assert levels_of(make("chess"), path, "step 8") is None, "it has learned on"
+    checkpoint = save_network(run / "checkpoints", make("tictactoe"))
+    for player, is_known in ((network_name(network_at(run)), True), ("step 8", False)):  # it has learned on
+        Levels("tictactoe", player, LEVELS.levels).write(run / LEVELS_FILE)
+        for path in (run, run / "checkpoints", checkpoint):
+            assert (levels_of(make("tictactoe"), path) is not None) == is_known
 
 
 def test_levels_are_measured_on_the_ladder(tmp_path: Path) -> None:

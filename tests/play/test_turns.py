@@ -95,7 +95,7 @@ def test_a_search_that_is_closed_during_a_turn_ends_the_turn(small: Player) -> N
 
 
 def test_the_time_of_all_turns_ends_a_search(small: Player) -> None:
-    for player in (small, open_player("rollouts@100", game="chess").player):
+    for player in (small, open_player("rollouts@100", game="chess")):
         found, number = the_end(player, player.game.initial_state(), Task(seconds=0.2), 0.05)
         assert found.stop_reason == "time" and number >= 2 and found.seconds >= 0.19
 
@@ -113,7 +113,7 @@ def test_a_failure_of_a_search_is_raised_by_its_turn(small: Player, monkeypatch:
 
 
 def test_a_tree_search_goes_on_where_it_was() -> None:
-    player = open_player("rollouts@100", game="chess").player
+    player = open_player("rollouts@100", game="chess")
     found, number = the_end(player, player.game.initial_state(), Task(num_visits=300), 0.001)
     assert number > 1 and found.num_visits == 300 and found.stop_reason == "simulations"
 

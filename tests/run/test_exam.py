@@ -19,9 +19,9 @@ from zerosum.games import Rules, State, make, start_state
 from zerosum.network.evaluators import UniformEvaluator
 from zerosum.play.contestant import (
     RANDOM,
-    AlphaBeta,
     Contestant,
     ProgramContestant,
+    RulesPlayer,
     SearchContestant,
     alpha_beta,
 )
@@ -274,7 +274,7 @@ def test_limits_of_players() -> None:
     assert examinee("rollouts@7", [], game).name == "rollouts@7"
     assert examinee("bundled/chess-alphabeta", [], game, num_simulations=5).terms.nodes == 500
     assert examinee("bundled/chess-alphabeta", ["nodes=7"], game).terms.nodes == 7
-    assert isinstance(examinee("alphabeta", [], game), AlphaBeta)
+    assert isinstance(examinee("alphabeta", [], game), RulesPlayer)
     assert examinee("random", [], game) == RANDOM
     with pytest.raises(SettingsError, match="rollouts@7 has a limit of its own, and --simulations 5: give one of"):
         examinee("rollouts@7", [], game, num_simulations=5)

@@ -96,7 +96,7 @@ def test_a_run_keeps_its_rules(own_run: Path, capsys: pytest.CaptureFixture[str]
     assert zerosum.load(own_run).game.spec.name == "race"
     said = capsys.readouterr().err
     assert f"race.py changed since {own_run} was trained" in said and f"--game {kept}:DoubleMove" in said
-    assert open_player(str(own_run), game=f"{kept}:DoubleMove").player.game.spec.name == "race"
+    assert open_player(str(own_run), game=f"{kept}:DoubleMove").game.spec.name == "race"
     again = train(str(name), own_run, steps=3, settings=None)
     assert "NOTE: race.py changed since this run was trained" in again
     assert kept.read_text() == file.read_text()

@@ -11,7 +11,7 @@ from zerosum.arena.plan import MatchPlan
 from zerosum.arena.program_seat import ProgramSeat
 from zerosum.arena.seats import Inbox, RulesSeat, SearchSeat, Seat, SharedTrees
 from zerosum.games import Rules
-from zerosum.play.contestant import AlphaBeta, Contestant, ProgramContestant, RandomPlay, SearchContestant
+from zerosum.play.contestant import Contestant, ProgramContestant, RulesPlayer, SearchContestant
 from zerosum.play.search_mover import SearchMover
 
 
@@ -69,9 +69,7 @@ def seat_of(
         EngineFailure, SettingsError: the player cannot be started or set up.
     """
     match player:
-        case RandomPlay():
-            return RulesSeat(game, inbox, depth=None, seed=seed)
-        case AlphaBeta():
+        case RulesPlayer():
             return RulesSeat(game, inbox, depth=player.depth, seed=seed)
         case ProgramContestant():
             return ProgramSeat(functools.partial(player.program.open, game), inbox, num_boards=num_boards)
@@ -81,7 +79,7 @@ def seat_of(
         case SearchContestant():
             trees = SharedTrees(player.rules(game), [player], num_boards=num_boards) if pool is None else pool(player)
             return SearchSeat(trees, player, inbox, num_boards=num_boards, seed=seed, keeps_shares=keeps_shares)
-    raise TypeError(f"{player!r} has no seat: expected one of the four kinds of contestants.")
+    raise TypeError(f"{player!r} has no seat: expected one of the three kinds of contestants.")
 
 
 def _is_one_search(other: Contestant, player: SearchContestant) -> TypeGuard[SearchContestant]:

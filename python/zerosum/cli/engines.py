@@ -63,21 +63,20 @@ def play(
     from zerosum.base.errors import SettingsError
     from zerosum.play.choice import open_player
     from zerosum.play.player import require_seconds
+    from zerosum.play.skill import levels_of
     from zerosum.play.terminal import play_in_terminal
 
     if seconds is not None:
         require_seconds(seconds)
     if elo is not None and (simulations is not None or seconds is not None):
         raise SettingsError(f"--elo is {elo:g}, which limits the search: leave out --simulations and --seconds.")
-    chosen = open_player(who, game=game, num_simulations=simulations)
-    if chosen.sentence:
-        say(chosen.sentence)
+    player = open_player(who, game=game, num_simulations=simulations, say=say)
     play_in_terminal(
-        chosen.player,
+        player,
         human_side=1 if second else 0,
         seconds=seconds,
         elo=elo,
-        levels=chosen.levels,
+        levels=levels_of(player.game, player.path),
         seed=secrets.randbits(62),
         position=position,
         has_colours=has_colours(),

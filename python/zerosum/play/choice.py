@@ -2,14 +2,14 @@
 
 All commands follow one rule. A word is a run or a checkpoint (a path, or the name of a run), a game, whose newest run
 plays, or `rollouts`. `usual_network` says which network plays without a word; without one rollouts do.
-`ChosenPlayer.sentence` reports the choice.
+A sentence tells people of the choice: the checkpoint, or that there is none.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from zerosum.base.errors import SettingsError
@@ -23,28 +23,24 @@ from zerosum.play.bundled import UsualNetwork, is_bundled, read_card, usual_netw
 from zerosum.play.contestant import DEFAULT_ROLLOUTS, rollouts
 from zerosum.play.origin import Origin
 from zerosum.play.own_contestants import existing_run, search_contestant
-from zerosum.play.player import Player, load_player, network_name
+from zerosum.play.player import Player, load_player
 from zerosum.play.runs import PlayerWord, network_at, runs_directory
-from zerosum.play.skill import Levels, levels_of
 
 BUNDLED_NAME = "zerosum's network"
 """The name of a player with a bundled network."""
 
 
-@dataclass(frozen=True)
-class ChosenPlayer:
-    """A player, and what people are told of the choice, which the player itself does not know."""
+Say = Callable[[str], None]
+"""Gets the sentence about a choice."""
 
-    player: Player
-    sentence: str
-    """A text for people: the checkpoint, or that there is none."""
-    levels: Levels | None = None
-    """The measured ratings of its skills, if there are any."""
+
+def say_nothing(_sentence: str) -> None:
+    """The default `Say`."""
 
 
 def choose_player(
-    game: Rules, path: Path | None = None, *, runs: Path | None = None, backend: str = "auto"
-) -> ChosenPlayer:
+    game: Rules, path: Path | None = None, *, runs: Path | None = None, backend: str = "auto", say: Say = say_nothing
+) -> Player:
     """The player of a run or checkpoint; if none is named, of the newest run in `runs` whose network fits the game.
 
     Without a run the bundled network plays (`bundled_network`); without a network, pure Monte Carlo tree search
@@ -56,9 +52,11 @@ def choose_player(
     """
     taken = usual_network(game, runs=runs) if path is None else UsualNetwork(path)
     if taken is None:
-        return ChosenPlayer(usual_rollouts(game), _no_run_sentence(game, runs))
+        say(_no_run_sentence(game, runs))
+        return usual_rollouts(game)
     player = by_people_rules(_named(load_player(taken.path, game=game, backend=backend), taken.path), game)
-    return ChosenPlayer(player, _sentence(player, taken, is_named=path is not None))
+    say(_sentence(player, taken, is_named=path is not None))
+    return player
 
 
 def _named(player: Player, path: Path) -> Player:
@@ -85,8 +83,13 @@ def _no_run_sentence(game: Rules, runs: Path | None) -> str:
 
 
 def open_player(
-    who: str, *, game: str = "", num_simulations: int | None = None, runs: Path | None = None
-) -> ChosenPlayer:
+    who: str,
+    *,
+    game: str = "",
+    num_simulations: int | None = None,
+    runs: Path | None = None,
+    say: Say = say_nothing,
+) -> Player:
     """An opponent for people, with the game's own rules.
 
     Args:
@@ -95,6 +98,7 @@ def open_player(
         game: The game, if `who` does not determine it.
         num_simulations: Simulations per move; they override an `@N`.
         runs: The directory of the runs.
+        say: Gets the sentence about the choice, unless `who` is a path or rollouts.
 
     Raises:
         SettingsError: the player is unknown, or no game or two games are named.
@@ -103,14 +107,13 @@ def open_player(
     named = PlayerWord.parse(who, runs=runs)
     word, num_simulations = named.word, named.number if num_simulations is None else num_simulations
     if named.is_own:
-        player = _without_network(replace(named, number=num_simulations), game)
-        return ChosenPlayer(player, "", levels_of(player.game, None, ""))
+        return _without_network(replace(named, number=num_simulations), game)
     if word and named.game is None:
         path = existing_run(named)
-        player = load_player(path, num_simulations=num_simulations, game=game or None)
-        player = _named(player, path)
-        sentence = "" if str(path) == word else _sentence(player, UsualNetwork(path), is_named=True)
-        return ChosenPlayer(player, sentence, _levels(player, path))
+        player = _named(load_player(path, num_simulations=num_simulations, game=game or None), path)
+        if str(path) != word:
+            say(_sentence(player, UsualNetwork(path), is_named=True))
+        return player
     if word and game:
         raise SettingsError(f"{word!r} is a game, and --game names {game!r}: give one of them.")
     if not word and not game:
@@ -118,14 +121,11 @@ def open_player(
     rules = named.rules if word else make(game)
     taken = usual_network(rules, runs=runs)
     if taken is None:
-        player = rollouts(rules, num_simulations or DEFAULT_ROLLOUTS, seed=0).player(rules)
-        return ChosenPlayer(player, _no_run_sentence(rules, runs), levels_of(rules, None, ""))
+        say(_no_run_sentence(rules, runs))
+        return rollouts(rules, num_simulations or DEFAULT_ROLLOUTS, seed=0).player(rules)
     player = _named(load_player(taken.path, num_simulations=num_simulations, game=rules), taken.path)
-    return ChosenPlayer(player, _sentence(player, taken, is_named=False), _levels(player, taken.path))
-
-
-def _levels(player: Player, path: Path) -> Levels | None:
-    return levels_of(player.game, path, network_name(network_at(path)))
+    say(_sentence(player, taken, is_named=False))
+    return player
 
 
 def _without_network(named: PlayerWord, game: str) -> Player:
@@ -206,7 +206,7 @@ class Players:
         self,
         named: str = "",
         *,
-        say: Callable[[str], None] = lambda _: None,
+        say: Say = say_nothing,
         runs: Path | None = None,
     ) -> None:
         self._say, self._runs = say, runs
@@ -263,9 +263,7 @@ class Players:
         if self._named.word and self._path is None and self._named.game is None:
             return self._in_words(game)
         path = None if self._named.game is not None else self._path
-        chosen = choose_player(game, path, runs=self._runs)
-        self._say(chosen.sentence)
-        player = chosen.player
+        player = choose_player(game, path, runs=self._runs, say=self._say)
         player.make_ready()  # before the caller's search is timed
         if self.num_simulations is None:
             return player

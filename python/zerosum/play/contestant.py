@@ -1,7 +1,7 @@
 """Descriptions of the players of a match, which `zerosum.arena` seats at many boards.
 
-A search of ours, another program, alpha-beta search, or random play. `own_contestants.py` makes ours from words,
-`entries.py` all of them.
+A search of ours, another program, or a player without a network (random moves, alpha-beta of a fixed depth).
+`own_contestants.py` makes ours from words, `entries.py` all of them.
 """
 
 from __future__ import annotations
@@ -137,21 +137,29 @@ class ProgramContestant:
 
 
 @dataclass(frozen=True)
-class AlphaBeta:
-    """Alpha-beta search of a fixed depth with a plain material count: it plays any game and learns nothing.
+class RulesPlayer:
+    """A player without a network and without memory of earlier moves: random moves, or alpha-beta of a fixed depth.
 
-    It is `zerosum._core.Game.alpha_beta`: `depth` plies without quiescence search; a result outweighs material.
+    Alpha-beta is `zerosum._core.Game.alpha_beta`: a plain count of material without quiescence search, which a result
+    outweighs. It plays any game and learns nothing.
     """
 
     name: str
-    depth: int
+    depth: int | None = None
+    """Plies of the alpha-beta search; None plays uniformly random moves, the zero of every rating."""
     terms: Terms = Terms()
     """Only a clock is allowed."""
 
     def __post_init__(self) -> None:
-        if not 1 <= self.depth <= MAX_ALPHA_BETA_DEPTH:
+        if self.depth is not None and not 1 <= self.depth <= MAX_ALPHA_BETA_DEPTH:
             raise SettingsError(f"{ALPHA_BETA}@{self.depth}: expected a depth of 1 to {MAX_ALPHA_BETA_DEPTH} plies.")
-        _require_clock_alone(self.name, self.terms, "its depth is the number after the @")
+        is_random = self.depth is None
+        why = "random play does not search" if is_random else "its depth is the number after the @"
+        if self.terms.depth is not None:
+            raise _no_depth(self.name, self.terms)
+        if self.terms.nodes is not None:
+            raise SettingsError(f"{self.name} has {self.terms.nodes} nodes, but {why}.")
+        _require_no_time_management(self.name, self.terms)
 
     @property
     def resign(self) -> None:
@@ -162,27 +170,7 @@ class AlphaBeta:
         return {}
 
 
-@dataclass(frozen=True)
-class RandomPlay:
-    """Uniformly random moves: the zero of every rating."""
-
-    name: str = "random"
-    terms: Terms = Terms()
-    """Only a clock is allowed."""
-
-    def __post_init__(self) -> None:
-        _require_clock_alone(self.name, self.terms, "random play does not search")
-
-    @property
-    def resign(self) -> None:
-        """None: it does not evaluate its position."""
-
-    def description(self) -> dict[str, Any]:
-        """Everything else that its moves depend on, ready for JSON."""
-        return {}
-
-
-Contestant = SearchContestant | ProgramContestant | AlphaBeta | RandomPlay
+Contestant = SearchContestant | ProgramContestant | RulesPlayer
 """A player of a match, described. Each kind raises SettingsError for terms that it cannot use."""
 
 
@@ -204,14 +192,6 @@ def _require_no_time_management(name: str, terms: Terms) -> None:
         )
 
 
-def _require_clock_alone(name: str, terms: Terms, why_no_nodes: str) -> None:
-    if terms.depth is not None:
-        raise _no_depth(name, terms)
-    if terms.nodes is not None:
-        raise SettingsError(f"{name} has {terms.nodes} nodes, but {why_no_nodes}.")
-    _require_no_time_management(name, terms)
-
-
 def not_sampled(name: str, num_plies: int) -> SettingsError:
     """The error for a player whose first moves cannot be sampled."""
     return SettingsError(
@@ -220,12 +200,12 @@ def not_sampled(name: str, num_plies: int) -> SettingsError:
     )
 
 
-RANDOM = RandomPlay()
+RANDOM = RulesPlayer("random")
 
 
-def alpha_beta(depth: int) -> AlphaBeta:
+def alpha_beta(depth: int) -> RulesPlayer:
     """Alpha-beta search of this depth. Raises SettingsError if it is out of range."""
-    return AlphaBeta(f"{ALPHA_BETA}@{depth}", depth)
+    return RulesPlayer(f"{ALPHA_BETA}@{depth}", depth)
 
 
 def rollouts(game: Rules, num_simulations: int, *, seed: int) -> SearchContestant:

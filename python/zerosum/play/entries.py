@@ -42,7 +42,6 @@ from zerosum.games import Rules
 from zerosum.network.evaluators.backends import Precision
 from zerosum.play.contestant import (
     ALPHA_BETA,
-    AlphaBeta,
     Contestant,
     ProgramContestant,
     SearchContestant,
@@ -388,8 +387,7 @@ def _own_contestant(
     elif entry.sampled_plies or entry.sampled_within is not None:
         raise not_sampled(name, entry.sampled_plies)
     elif resign is not None:
-        never = "alpha-beta" if isinstance(own, AlphaBeta) else "random play"
-        raise SettingsError(f"{name} cannot resign: {never} does not evaluate positions.")
+        raise SettingsError(f"{name} cannot resign: it does not evaluate positions.")
     own = _limited(own, entry)
     return replace(own, name=entry.name or own.name)
 
@@ -415,11 +413,11 @@ def _alpha_beta_contestant(entry: Entry, own: ProgramContestant, resign: ResignR
     }.items():
         if is_given:
             raise SettingsError(f"{entry.word} is an alpha-beta search, which has no {what}: leave it out.")
-    terms = entry.terms if own.terms.nodes is None else replace(entry.terms, nodes=own.terms.nodes)
-    word = entry.player.word
+    word, number = entry.player.word, entry.player.number
+    terms = entry.terms if number is None else replace(entry.terms, nodes=number)
     said = [f"{name} {value}" for name, value in entry.options] + ([str(terms)] if str(terms) else [])
-    if own.terms.nodes is not None and len(said) == 1:
-        name = f"{word}@{terms.nodes}"
+    if number is not None and len(said) == 1:
+        name = f"{word}@{number}"
     else:
         name = f"{word} ({', '.join(said)})" if said else word
     assert isinstance(own.program, DeepeningProgram)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from zerosum._core import core_game_names
 from zerosum.base.errors import SettingsError, near, nearest
-from zerosum.contest.mover import Terms
 from zerosum.games import Rules
 from zerosum.network import load_checkpoint
 from zerosum.network.any_size import untrained_words
 from zerosum.network.evaluators.backends import Precision
+from zerosum.network.evaluators.evaluator import Evaluator
 from zerosum.network.evaluators.ownership import OwnershipNetwork, has_ownership
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
 from zerosum.network.fit import rules_for
@@ -31,10 +31,11 @@ from zerosum.play.contestant import (
 )
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.origin import Origin
-from zerosum.play.player import Player, network_evaluator, network_name
+from zerosum.play.player import ALPHA_BETA_NODES, Player, network_evaluator, network_name
 from zerosum.play.runs import PlayerWord, run_names
 from zerosum.play.skill import MOST_SKILL, positions_of, search_of_skill, temperature_of
 from zerosum.play.words import GAME_AS_PLAYER, OWN_WORDS
+from zerosum.search import SearchConfig
 
 
 def search_contestant(named: str | PlayerWord, game: Rules) -> SearchContestant:
@@ -95,27 +96,45 @@ def parse_player(
     checkpoint = load_checkpoint(path, game=game)
     if words := untrained_words(checkpoint.info, game):
         say(f"{named} {words}.")
-    search = Origin.of(path).own_search(checkpoint.info, num_simulations)
-    own = rules_for(checkpoint.info, game)
-    if checkpoint.info.network.kind == "updatable":
-        program = DeepeningProgram(
-            network_name(checkpoint.info),
-            UpdatableEvaluator(checkpoint, own),
-            own,
-            syzygy_path=search.syzygy_path,
-            table_files=search.table_files,
-        )
-        return ProgramContestant(str(named), program, Terms(nodes=num_simulations))
+    is_updatable = checkpoint.info.network.kind == "updatable"
+    if is_updatable:
+        num_simulations = num_simulations or ALPHA_BETA_NODES
+    search, own = Origin.of(path).own_search(checkpoint.info, num_simulations), rules_for(checkpoint.info, game)
     evaluator = network_evaluator(checkpoint, own, precision=precision, batch_size=batch_size, num_threads=num_threads)
-    name = f"{word}@{search.num_simulations}"
-    return SearchContestant(
-        name,
+    return network_contestant(
+        str(named) if is_updatable else f"{word}@{search.num_simulations}",
         evaluator,
         search,
         network=network_name(checkpoint.info),
         planes_of=own,
         ownership=OwnershipNetwork(checkpoint) if has_ownership(checkpoint) else None,
     )
+
+
+def network_contestant(
+    name: str,
+    evaluator: Evaluator,
+    search: SearchConfig,
+    *,
+    network: str = "",
+    planes_of: Rules | None = None,
+    ownership: OwnershipNetwork | None = None,
+) -> SearchContestant | ProgramContestant:
+    """The contestant of an evaluator: an updatable network plays by alpha-beta search, others by tree search.
+
+    `search.num_simulations` are simulations or positions. The other arguments are those of `SearchContestant`.
+    """
+    if not isinstance(evaluator, UpdatableEvaluator):
+        return SearchContestant(name, evaluator, search, network=network, planes_of=planes_of, ownership=ownership)
+    program = DeepeningProgram(
+        network,
+        evaluator,
+        planes_of,
+        nodes=search.num_simulations,
+        syzygy_path=search.syzygy_path,
+        table_files=search.table_files,
+    )
+    return ProgramContestant(name, program)
 
 
 def with_skill(contestant: Contestant, skill: float) -> SearchContestant | ProgramContestant:
@@ -141,17 +160,7 @@ def with_skill(contestant: Contestant, skill: float) -> SearchContestant | Progr
 
 def contestant_of(player: Player, name: str) -> SearchContestant | ProgramContestant:
     """A player as a contestant of a match, with its number of simulations or nodes."""
-    if player.is_alpha_beta:
-        program = DeepeningProgram(
-            name,
-            player.evaluator,
-            player.game,
-            nodes=player.config.num_simulations,
-            syzygy_path=player.config.syzygy_path,
-            table_files=player.config.table_files,
-        )
-        return ProgramContestant(name, program)
-    return SearchContestant(name, player.evaluator, player.config)
+    return network_contestant(name, player.evaluator, player.config, network=name, planes_of=player.game)
 
 
 def _no_search(name: str) -> SettingsError:

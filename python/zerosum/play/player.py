@@ -70,15 +70,16 @@ class Player:
         step: int | None = None,
         num_batches: int = 1,
         batch_size: int = CPU_FULL_BATCH,
+        path: Path | None = None,
         learned_game: str = "",
         ownership: OwnershipNetwork | None = None,
         moves_left: MovesLeft | None = None,
     ) -> None:
-        """`step` is the learner's step of the network, None without one.
+        """`step` is the learner's step of the network and `path` its run or checkpoint, None without a network.
 
         `learned_game` is its game's full name, "" without one and for a network whose planes tell the rules.
         """
-        self.game, self.step, self.learned_game, self._ownership = game, step, learned_game, ownership
+        self.game, self.step, self.path, self.learned_game, self._ownership = game, step, path, learned_game, ownership
         self._moves_left = moves_left
         self.evaluator, self._on_cpu = evaluator, (num_batches, batch_size)
         self._num_batches, self._batch_size = self._on_cpu
@@ -124,6 +125,7 @@ class Player:
             config,
             name=self.name,
             step=self.step,
+            path=self.path,
             num_batches=self._on_cpu[0],
             batch_size=self._on_cpu[1],
             learned_game=self.learned_game,
@@ -328,6 +330,7 @@ def load_player(
         search,
         name=str(path),
         step=info.step,
+        path=path,
         num_batches=num_cores(),
         batch_size=batch_size,
         learned_game="" if plays_all_sizes(info) else info.full_name,

@@ -24,7 +24,8 @@ from zerosum.games import Rules, make
 from zerosum.games.rules import given_options
 from zerosum.network.evaluators.evaluator import Evaluator
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
-from zerosum.play.player import ALPHA_BETA_NODES, Player, seeing_ends
+from zerosum.play.player import ALPHA_BETA_NODES, Player, network_name, seeing_ends
+from zerosum.play.runs import network_at
 from zerosum.search import SearchConfig
 
 MOST_SKILL = 20
@@ -177,19 +178,19 @@ def read_levels(path: Path) -> Levels | None:
         raise _damaged(str(path), error) from error
 
 
-def levels_of(game: Rules, run: Path | None, network: str) -> Levels | None:
-    """The levels of a player: a network's from its run, those of rollouts from a file of this package.
+def levels_of(game: Rules, run: Path | None) -> Levels | None:
+    """The levels of a player: a network's from its run, those of rollouts (None) from a file of this package.
 
     None if nothing was measured, or the run has learned since.
 
     Raises:
-        DataError: the run's file is damaged.
+        DataError: the run's file is damaged, or as `network_at`.
     """
     if run is not None:
         for directory in (run, *run.parents[:2]):  # a run, its checkpoints, or one of them
             found = read_levels(directory / LEVELS_FILE)
             if found is not None:
-                return found if found.player == network else None
+                return found if found.player == network_name(network_at(run)) else None
         return None
     packaged = resources.files("zerosum").joinpath(f"data/levels/{game.spec.name}.json")
     if not packaged.is_file():

@@ -25,10 +25,10 @@ from zerosum.network.evaluators.backends import BACKENDS
 from zerosum.network.fit import rules_for
 from zerosum.notation.centipawns import coefficient_of
 from zerosum.play.bundled import usual_network
-from zerosum.play.choice import ChosenPlayer, choose_player, usual_rollouts
+from zerosum.play.choice import choose_player, usual_rollouts
 from zerosum.play.contestant import ROLLOUTS
 from zerosum.play.like_people import TEMPERATURE, like_people, peoples_rating
-from zerosum.play.player import MOST_SIMULATIONS, Player, network_name, seeing_ends
+from zerosum.play.player import MOST_SIMULATIONS, Player, seeing_ends
 from zerosum.play.runs import network_at
 from zerosum.play.skill import (
     HIGHEST_TEMPERATURE,
@@ -42,7 +42,7 @@ from zerosum.play.words import DEFAULT_PLAYER
 from zerosum.protocols.engine_options import OWN, OfferedOption, button, check, combo, decimal, spin, text
 from zerosum.search import SearchConfig
 
-OpenPlayer = Callable[..., ChosenPlayer]
+OpenPlayer = Callable[..., Player]
 """A function with the parameters of `zerosum.play.choice.choose_player`."""
 
 MOST_LINES = 256
@@ -119,7 +119,7 @@ class EngineSetup(ABC):
         usual = usual_network(game) if named == NEWEST else None
         path = usual.path if usual else None if named == ROLLOUTS else path_of(named)
         self._network = None if path is None else network_at(path)
-        self._levels = levels_of(game, path, "" if self._network is None else network_name(self._network))
+        self._levels = levels_of(game, path)
         self._peoples_rating = None if path is None or self._levels is not None else peoples_rating(path)
 
     @property
@@ -223,13 +223,14 @@ class EngineSetup(ABC):
         for named in dict.fromkeys((self.value("WeightsFile") or NEWEST, NEWEST)):
             try:
                 self._describe(game, named)
-                chosen = self._open(game, named)
-                chosen.player.make_ready(self._config_to_make_ready(chosen.player))
+                told: list[str] = []
+                player = self._open(game, named, told.append)
+                player.make_ready(self._config_to_make_ready(player))
             except Exception as error:
                 tell(failure_text(error))
             else:
-                tell(chosen.sentence)
-                return chosen.player
+                tell(" ".join(told))
+                return player
         self._network = self._levels = self._peoples_rating = None
         tell("Playing with uniform priors and rollouts instead.")
         return usual_rollouts(game)
@@ -240,11 +241,12 @@ class EngineSetup(ABC):
         except SettingsError:
             return None  # each search tells it, and the player stays
 
-    def _open(self, game: Rules, named: str) -> ChosenPlayer:
+    def _open(self, game: Rules, named: str, tell: Callable[[str], None]) -> Player:
         """The player that a value of `WeightsFile` names."""
         if named == ROLLOUTS:
-            return ChosenPlayer(usual_rollouts(game), "Playing with uniform priors and rollouts.")
-        return self._open_player(game, path_of(named), backend=self.value("Backend"))
+            tell("Playing with uniform priors and rollouts.")
+            return usual_rollouts(game)
+        return self._open_player(game, path_of(named), backend=self.value("Backend"), say=tell)
 
     def search_config(self, player: Player, *, proofs: bool = False, is_limited: bool = True) -> SearchConfig:
         """The player's search settings, changed by the options and the command line.

@@ -12,8 +12,8 @@ from zerosum.games import Rules
 from zerosum.network import Checkpoint
 from zerosum.network.evaluators import Evaluator, EvaluatorConfig, make_evaluator
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
-from zerosum.play.contestant import RANDOM, Contestant, ProgramContestant, SearchContestant, rollouts
-from zerosum.play.deepening_mover import DeepeningProgram
+from zerosum.play.contestant import RANDOM, Contestant, rollouts
+from zerosum.play.own_contestants import network_contestant
 from zerosum.run.config import RunConfig
 from zerosum.search import SearchConfig
 
@@ -130,7 +130,6 @@ def _contestant(game: Rules, setup: RatingSetup, player: RatingPlayer, *, seed: 
     if evaluator is None:
         assert player.checkpoint is not None
         evaluator = make_evaluator(player.checkpoint, setup.evaluator, batch_size=GAMES_AT_ONCE, game=game)
-    if isinstance(evaluator, UpdatableEvaluator):
-        program = DeepeningProgram(player.name, evaluator, nodes=setup.alphabeta_nodes)
-        return ProgramContestant(player.name, program)
-    return SearchContestant(player.name, evaluator, setup.search)
+    is_updatable = isinstance(evaluator, UpdatableEvaluator)
+    search = replace(setup.search, num_simulations=setup.alphabeta_nodes) if is_updatable else setup.search
+    return network_contestant(player.name, evaluator, search, network=player.name)

@@ -33,13 +33,12 @@ from zerosum.play.contestant import (
     DEFAULT_ROLLOUTS,
     RANDOM,
     ROLLOUTS,
-    AlphaBeta,
-    RandomPlay,
+    RulesPlayer,
     alpha_beta,
     rollouts,
 )
 from zerosum.play.like_people import peoples_rating
-from zerosum.play.player import Player, load_player, network_name
+from zerosum.play.player import Player, load_player
 from zerosum.play.runs import BUNDLED
 from zerosum.play.skill import Levels, levels_of
 from zerosum.web.limits import Limits
@@ -51,7 +50,7 @@ LONGEST_NAME = 200
 MOST_CHECKPOINTS = 30
 """Most checkpoints of a run that are listed: the newest ones."""
 
-Computer = Player | AlphaBeta | RandomPlay
+Computer = Player | RulesPlayer
 
 
 @dataclass(frozen=True)
@@ -235,11 +234,10 @@ class Library:
         """
         name, _ = _split(word)
         if name == ROLLOUTS:
-            return levels_of(game, None, "")
+            return levels_of(game, None)
         if name in (RANDOM.name, ALPHA_BETA):
             return None
-        path = self._network(name, game).path
-        return levels_of(game, path, network_name(read_info(path)))
+        return levels_of(game, self._network(name, game).path)
 
     def require_people(self, word: str, game: Rules) -> None:
         """Refuse a player whose moves are not those of people.

@@ -26,7 +26,7 @@ from zerosum.base.errors import GameError, SettingsError, ZerosumError, printabl
 from zerosum.games import Rules
 from zerosum.games.short_names import short_name
 from zerosum.play import like_people
-from zerosum.play.contestant import AlphaBeta, RandomPlay
+from zerosum.play.contestant import RulesPlayer
 from zerosum.play.player import Player
 from zerosum.play.skill import MOST_SKILL, drawn_action, temperature_of, with_search_of_skill
 from zerosum.web import catalogue, teaching
@@ -340,11 +340,10 @@ class Visit:
         house, game, state = self.house, table.game, table.state
         player = await asyncio.to_thread(house.library.player, table.computers[table.mover], game)
         draw_ = uniform(house.seed, table.number, len(table.so_far.actions), "web")
-        if isinstance(player, RandomPlay):
-            legal = game.legal_actions(state)
-            return legal[int(draw_ * len(legal))], None
-        if isinstance(player, AlphaBeta):
-            depth = player.depth
+        if isinstance(player, RulesPlayer):
+            if (depth := player.depth) is None:
+                legal = game.legal_actions(state)
+                return legal[int(draw_ * len(legal))], None
             found = await house.searches.call(lambda: game.alpha_beta(state, depth=depth, seed=house.seed))
             return found.action, None
         seconds, temperature = strength.get("seconds"), 0.0
