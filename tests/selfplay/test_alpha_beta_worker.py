@@ -7,8 +7,9 @@ from dataclasses import fields, replace
 import numpy as np
 
 from updatable_for_tests import counting_updatable
+from zerosum._core import DeepeningSearch
 from zerosum.games import make
-from zerosum.network.evaluators.updatable import UpdatableEvaluator
+from zerosum.network.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.replay.records import GameHeader, GameRecord, PlyFlag, PlyRecord, RunningGame
 from zerosum.search import SearchConfig
 from zerosum.selfplay import SelfplayConfig, SelfplayTask
@@ -51,6 +52,21 @@ def test_games_follow_from_the_seed_and_differ_by_their_openings() -> None:
     assert moves == [record.plies["action"].tolist() for record in again]
     assert len({tuple(game) for game in moves}) == 6
     assert moves != [record.plies["action"].tolist() for record in games(6, alphabeta_nodes=400)]
+
+
+def test_a_search_knows_of_no_earlier_one() -> None:
+    (record,) = games(1, alphabeta_nodes=500)
+    state, evaluator = GAME.initial_state(), task(MemoryLog()).evaluator
+    assert isinstance(evaluator, UpdatableEvaluator)
+    for ply in record.plies:
+        if PlyFlag.OPENING not in PlyFlag(int(ply["flags"])):
+            search = DeepeningSearch(GAME, evaluator.network, piece_values=evaluator.piece_values)
+            found = search.think(state, nodes=500)
+            assert found is not None and (found.line[0], np.float32(value_of(found))) == (
+                ply["action"],
+                ply["search_value"],
+            )
+        state = GAME.play(state, ply["action"])
 
 
 def test_plies_have_values_and_only_quiet_ones_are_learned_from() -> None:
