@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from zerosum.contest.clock import TimeLeft
 from zerosum.contest.mover import EngineFailure, EngineMove, MoveLimits
 from zerosum.games import make
 from zerosum.notation.record import ENDINGS
@@ -48,7 +49,7 @@ SCRIPTS: dict[str, dict[str, list[str]]] = {
     },
 }
 GAMES = {"uci": "chess", "usi": "shogi", "gtp": "go(size=9)"}
-DEPTH, MOVE_TIME = MoveLimits(depth=1), MoveLimits(move_time_s=1000.0)
+DEPTH, MOVE_TIME = MoveLimits(depth=1), MoveLimits((TimeLeft.per_move(1000.0),) * 2)
 LIMITS = {"uci": DEPTH, "usi": DEPTH, "gtp": MoveLimits()}
 PROTOCOLS = sorted(SCRIPTS)
 

@@ -72,7 +72,7 @@ class ScriptedMover:
 
     def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None:
         assert is_over.wait()
-        self._program.log.append(("pondered", tuple(actions), limits.remaining_s))
+        self._program.log.append(("pondered", tuple(actions), limits.clocks))
 
     def end_game(self, result: float) -> None:
         self._program.log.append(("end", result))

@@ -18,7 +18,7 @@ from zerosum.arena import MatchResult, PlayedGame, play_match
 from zerosum.arena.openings import Opening
 from zerosum.base.errors import SettingsError
 from zerosum.contest.adjudication import DrawRule, ResignRule
-from zerosum.contest.clock import TimeControl
+from zerosum.contest.clock import TimeControl, TimeLeft
 from zerosum.contest.mover import EngineFailure, MoveLimits, Terms
 from zerosum.contest.sprt import Sprt, Tally
 from zerosum.games import State, make, start_state
@@ -151,48 +151,38 @@ def test_a_clock_runs_out() -> None:
 @pytest.mark.parametrize(
     ("control", "seconds", "told"),
     [
-        ("inf", 0.0, [MoveLimits()] * 2),
-        ("st=2", 1.0, [MoveLimits(move_time_s=2.0, flag_falls_s=2.0)] * 2),
+        ("inf", 0.0, [(TimeLeft(), None)] * 2),
+        ("st=2", 1.0, [(TimeLeft.per_move(2.0), 2.0)] * 2),
+        ("10+0.5", 1.0, [(TimeLeft(10.0, increment_s=0.5), 10.0), (TimeLeft(9.5, increment_s=0.5), 9.5)]),
+        ("2/10", 1.0, [(TimeLeft(10.0, moves_to_go=2), 10.0), (TimeLeft(9.0, moves_to_go=1), 9.0)]),
         (
-            "10+0.5",
-            1.0,
-            [
-                MoveLimits(remaining_s=(10.0, 10.0), increment_s=(0.5, 0.5), flag_falls_s=10.0),
-                MoveLimits(remaining_s=(9.5, 9.5), increment_s=(0.5, 0.5), flag_falls_s=9.5),
-            ],
-        ),
-        (
-            "2/10",
-            1.0,
-            [
-                MoveLimits(remaining_s=(10.0, 10.0), moves_to_go=2, flag_falls_s=10.0),
-                MoveLimits(remaining_s=(9.0, 9.0), moves_to_go=1, flag_falls_s=9.0),
-            ],
-        ),
-        (
-            "1+1x3",
+            "1+3x3",
             1.5,
             [
-                MoveLimits(remaining_s=(1.0, 1.0), byoyomi_s=3.0, flag_falls_s=4.0),
-                MoveLimits(move_time_s=3.0, flag_falls_s=3.0),
+                (TimeLeft(1.0, period_s=3.0, period_moves=1, num_periods=3), 10.0),
+                (TimeLeft(0.0, period_s=3.0, period_moves=1, num_periods=3), 9.0),
             ],
         ),
         (
             "1+5/10",
             1.5,
             [
-                MoveLimits(remaining_s=(1.0, 1.0), flag_falls_s=11.0),
-                MoveLimits(remaining_s=(9.5, 9.5), moves_to_go=4, flag_falls_s=9.5),
+                (TimeLeft(1.0, period_s=10.0, period_moves=5, num_periods=1), 11.0),
+                (TimeLeft(0.0, period_s=9.5, period_moves=4, num_periods=1), 9.5),
             ],
         ),
     ],
 )
-def test_what_a_program_hears_of_its_clock(control: str, seconds: float, told: list[MoveLimits]) -> None:
-    """An opponent without a clock is reported with the same time."""
+def test_what_a_program_hears_of_its_clock(
+    control: str, seconds: float, told: list[tuple[TimeLeft, float | None]]
+) -> None:
+    """The opponent has no clock, and moves first in the second game."""
     program = Scripted(seconds=seconds)
-    play(program, terms=clock(control))
+    result = play(program, terms=clock(control))
     heard = [said for said in program.log if isinstance(said, MoveLimits)]
-    assert heard[:2] == told
+    assert heard[:2] == [MoveLimits((left, TimeLeft()), flag_falls_s=falls_s) for left, falls_s in told]
+    num_first = (len(result.games[0].actions) + 1) // 2
+    assert heard[num_first] == MoveLimits((TimeLeft(), told[0][0]), flag_falls_s=told[0][1])
 
 
 def test_odds_in_time_and_nodes() -> None:
@@ -200,9 +190,9 @@ def test_odds_in_time_and_nodes() -> None:
     players = scripted(rich, Terms(TimeControl.parse("30"), nodes=5)), scripted(poor, clock("3"))
     play_match(CONNECT4, *players, num_games=2, seed=1, max_games_at_once=1)
     heard = [said for said in rich.log if isinstance(said, MoveLimits)]
-    assert heard[0] == MoveLimits(remaining_s=(30.0, 3.0), nodes=5, flag_falls_s=30.0)
+    assert heard[0] == MoveLimits((TimeLeft(30.0), TimeLeft(3.0)), nodes=5, flag_falls_s=30.0)
     others = [said for said in poor.log if isinstance(said, MoveLimits)]
-    assert others[0] == MoveLimits(remaining_s=(29.9, 3.0), flag_falls_s=3.0)
+    assert others[0] == MoveLimits((TimeLeft(29.9), TimeLeft(3.0)), flag_falls_s=3.0)
 
 
 def test_a_program_that_cannot_start_is_known_before_any_game() -> None:
@@ -310,12 +300,26 @@ def test_a_search_by_the_clock_moves_in_time() -> None:
     player = SearchContestant("x", UniformEvaluator(), SearchConfig(), terms=clock("st=1"))
     mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 100)
     mover.new_game(0)
-    slow = mover.think("", [3], MoveLimits(move_time_s=1.0))
+    slow = mover.think("", [3], MoveLimits((TimeLeft.per_move(1.0),) * 2))
     assert 0.5 < slow.answer.seconds < 1.0
-    quick = mover.think("", [3, 3], MoveLimits(remaining_s=(0.3, 0.3)))
+    quick = mover.think("", [3, 3], MoveLimits((TimeLeft(0.3),) * 2))
     assert quick.answer.seconds < 0.3
     assert slow.answer.nodes is not None and quick.action in CONNECT4.legal_actions(CONNECT4.initial_state())
-    assert mover.think("", [3, 3], MoveLimits(move_time_s=1.0, nodes=5)).answer.win_rate is not None
+    assert mover.think("", [3, 3], MoveLimits((TimeLeft.per_move(1.0),) * 2, nodes=5)).answer.win_rate is not None
+
+
+def test_a_search_in_main_time_knows_the_overtime_behind_it() -> None:
+    """It takes 1/20 of the main time and one of 25 parts of the period, less the overhead."""
+    looks = iter(range(1_000_000))
+    terms = clock("10+25/300", manager="paper")
+    mover = SearchMover(
+        CONNECT4,
+        SearchContestant("x", UniformEvaluator(), SearchConfig(), terms=terms),
+        now=lambda: next(looks) / 100,
+    )
+    mover.new_game(0)
+    seconds = mover.think("", [3], MoveLimits((terms.time.start(),) * 2)).answer.seconds
+    assert seconds == pytest.approx(10 / 20 + 300 / 25 - 0.1, abs=0.1)
 
 
 def test_a_network_is_compiled_before_a_clock_runs() -> None:
@@ -323,7 +327,7 @@ def test_a_network_is_compiled_before_a_clock_runs() -> None:
     mover = SearchMover(CONNECT4, SearchContestant("x", network, SearchConfig(), terms=clock("st=1")))
     assert network.compiled == [1, 4, 16]
     mover.new_game(0)
-    mover.think("", [3], MoveLimits(move_time_s=60.0, nodes=500))
+    mover.think("", [3], MoveLimits((TimeLeft.per_move(60.0),) * 2, nodes=500))
     assert network.compiled == [1, 4, 16] and len(network.sizes) > 20
 
 
@@ -336,8 +340,7 @@ def test_less_overhead_is_more_thought() -> None:
         player = SearchContestant("x", UniformEvaluator(), SearchConfig(), terms=terms)
         mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 1000)
         mover.new_game(0)
-        limits = MoveLimits(remaining_s=(2.0, 2.0), increment_s=(0.05, 0.05))
-        return mover.think("", [3], limits).answer.seconds
+        return mover.think("", [3], MoveLimits((terms.time.start(),) * 2)).answer.seconds
 
     usual, less = seconds(Terms().overhead_s), seconds(0.02)
     assert usual is not None and less is not None
@@ -384,7 +387,10 @@ def test_players_ponder_while_the_opponent_thinks() -> None:
     result = play_match(CONNECT4, player, opponent, num_games=2, seed=1, max_games_at_once=1)
     pondered = [said[1:] for said in program.log if isinstance(said, tuple) and said[0] == "pondered"]
     turns = [
-        (game.actions[:ply], (9.0, 8.0) if game.first_is_player == 0 else (8.0, 9.0))
+        (
+            game.actions[:ply],
+            (TimeLeft(9.0), TimeLeft(8.0)) if game.first_is_player == 0 else (TimeLeft(8.0), TimeLeft(9.0)),
+        )
         for game in result.games
         for ply in range(len(game.actions))
         if ply % 2 != game.first_is_player

@@ -208,17 +208,15 @@ class Match:
 
     def _limits(self, board: _Board, player: int) -> MoveLimits:
         terms = self._players[board.seats[player]].terms
-        if board.clock is None or not terms.has_clock:
+        if board.clock is None:
             return MoveLimits(nodes=terms.nodes, depth=terms.depth)
-        left = board.clock.left(0), board.clock.left(1)
-        flag_falls_s = terms.time.flag_falls_after_s(left[player])
-        return MoveLimits.of_clocks(
-            left,
-            player,
-            flag_falls_s=flag_falls_s,
-            margin_s=terms.margin_s,
+        clocks = board.clock.left(0), board.clock.left(1)
+        return MoveLimits(
+            clocks,
             nodes=terms.nodes,
             depth=terms.depth,
+            flag_falls_s=terms.time.flag_falls_after_s(clocks[player]),
+            margin_s=terms.margin_s,
         )
 
     def _wait(self) -> Decision | BaseException:

@@ -36,85 +36,30 @@ class EngineFailure(ZerosumError, RuntimeError):  # noqa: N818 (it is the engine
 
 @dataclass(frozen=True)
 class MoveLimits:
-    """Limits of one move: a clock, a time, nodes, a depth, or several of these."""
+    """Limits of one move: clocks, nodes, a depth, or several of these."""
 
-    remaining_s: tuple[float, float] | None = None
-    """Clocks of player 0 (which moves first) and player 1; None without clocks."""
-    increment_s: tuple[float, float] = (0.0, 0.0)
-    """Time added after each move of each player."""
-    moves_to_go: int | None = None
-    """Moves that the mover has to make in its remaining time; None is the rest of the game."""
-    byoyomi_s: float = 0.0
-    """Time for each move once the clock of the mover is at 0."""
-    move_time_s: float | None = None
-    """Time for this move."""
+    clocks: tuple[TimeLeft, TimeLeft] = (TimeLeft(), TimeLeft())
+    """Time left of player 0 (which moves first) and of player 1. The mover's is a limit, the other's is told to it."""
     nodes: int | None = None
     depth: int | None = None
     """Plies."""
     flag_falls_s: float | None = None
-    """Time after which the mover loses, if later than the other limits say, as with further periods."""
+    """Time after which the mover loses, if later than its clock says, as with further periods."""
     margin_s: float = MARGIN_S
     """Time by which an answer may be late without losing."""
 
-    @classmethod
-    def of_clocks(
-        cls,
-        left: tuple[TimeLeft, TimeLeft],
-        player: int,
-        *,
-        flag_falls_s: float,
-        margin_s: float,
-        nodes: int | None,
-        depth: int | None,
-    ) -> MoveLimits:
-        """Limits of a mover under a clock, as far as protocols can express them.
-
-        An engine hears of one period of overtime at a time, and of Canadian overtime once it begins. An opponent
-        without a clock is reported with the mover's.
-
-        Args:
-            left: Time left of players 0 and 1.
-            player: The mover, which has a clock.
-            flag_falls_s: `TimeControl.flag_falls_after_s` of the mover.
-            margin_s: Time by which its move may be late.
-            nodes: An additional limit.
-            depth: An additional limit.
-        """
-        own = left[player]
-        if own.is_overtime and own.period_moves == 1:
-            return cls(move_time_s=own.period_s, nodes=nodes, depth=depth, flag_falls_s=flag_falls_s, margin_s=margin_s)
-        first, second = (clock if clock.is_limited else own for clock in left)
-        return cls(
-            remaining_s=(first.shown_s, second.shown_s),
-            increment_s=(first.increment_s, second.increment_s),
-            moves_to_go=own.period_moves if own.is_overtime else own.moves_to_go,
-            byoyomi_s=own.period_s if own.period_moves == 1 else 0.0,
-            nodes=nodes,
-            depth=depth,
-            flag_falls_s=flag_falls_s,
-            margin_s=margin_s,
-        )
-
     def __post_init__(self) -> None:
-        if self.remaining_s is None and (any(self.increment_s) or self.moves_to_go is not None or self.byoyomi_s):
-            raise SettingsError("An increment, moves to go or byoyomi needs a clock: give remaining_s, too.")
-        for name, low in (("moves_to_go", 1), ("byoyomi_s", 0), ("move_time_s", 0), ("nodes", 1), ("depth", 1)):
+        for name in ("nodes", "depth"):
             value = getattr(self, name)
-            if value is not None and not low <= value < math.inf:
-                raise SettingsError(f"{name} is {value}, but must be at least {low}.")
-        if not all(0 <= seconds < math.inf for seconds in self.increment_s):
-            raise SettingsError(f"increment_s is {self.increment_s}, but must be at least 0.")
-        if not all(map(math.isfinite, self.remaining_s or ())):
-            raise SettingsError(f"remaining_s is {self.remaining_s}, but must be a finite number or None.")
+            if value is not None and value < 1:
+                raise SettingsError(f"{name} is {value}, but must be at least 1.")
 
     def allowed_s(self, player: int) -> float | None:
-        """Time in which this player has to answer; None if no limit is a time."""
-        if self.flag_falls_s is not None:
-            return self.flag_falls_s
-        times = [] if self.move_time_s is None else [self.move_time_s]
-        if self.remaining_s is not None:
-            times.append(max(self.remaining_s[player], 0.0) + self.byoyomi_s)
-        return min(times, default=None)
+        """Time in which this player has to answer; None without a clock."""
+        clock = self.clocks[player]
+        if not clock.is_limited:
+            return None
+        return clock.answer_s if self.flag_falls_s is None else self.flag_falls_s
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from zerosum._core import DEEPENING_PARTS, DeepeningSearch, Iteration, Leaves, R
 from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.base.settings import true_or_false
 from zerosum.contest.adjudication import moves_to_mate
+from zerosum.contest.clock import TimeLeft
 from zerosum.contest.mover import EngineAnswer, EngineMove, MoveLimits, Mover
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import with_planes_of
@@ -165,7 +166,7 @@ class DeepeningMover(Mover):
     @override
     def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
         began, state = self._now(), self._state(start, actions)
-        nodes, seconds = limits.nodes, thinking_seconds(limits, self._game.player(state))
+        nodes, seconds = limits.nodes, thinking_seconds(limits.clocks[self._game.player(state)])
         if nodes is None and seconds is None and limits.depth is None:
             nodes = self._program.nodes
         found = self._search.think(state, nodes=nodes, seconds=seconds, depth=limits.depth)
@@ -211,19 +212,24 @@ class DeepeningMover(Mover):
         return functools.reduce(self._game.play, actions, self._start[1])
 
 
-def thinking_seconds(limits: MoveLimits, player: int) -> float | None:
+def thinking_seconds(left: TimeLeft) -> float | None:
     """The time for a move; None without a clock.
 
-    >>> thinking_seconds(MoveLimits(move_time_s=1.0), 0), thinking_seconds(MoveLimits(nodes=5), 0)
+    >>> thinking_seconds(TimeLeft.per_move(1.0)), thinking_seconds(TimeLeft())
     (0.98, None)
-    >>> thinking_seconds(MoveLimits(remaining_s=(50.0, 9.0), increment_s=(1.0, 1.0)), 0)
+    >>> thinking_seconds(TimeLeft(50.0, increment_s=1.0))
     2.78
+
+    In overtime a move gets an equal part of the period, here 12 of 300 seconds; in main time that comes on top.
+
+    >>> thinking_seconds(TimeLeft(50.0, period_s=300.0, period_moves=25, num_periods=1))
+    13.98
     """
-    if limits.move_time_s is not None:
-        return max(limits.move_time_s - OVERHEAD_S, limits.move_time_s / 2)
-    if limits.remaining_s is None:
+    if not left.is_limited:
         return None
-    left = max(limits.remaining_s[player], 0.0)
-    wanted = left / (limits.moves_to_go or MOVES_LEFT) + INCREMENT_SHARE * limits.increment_s[player]
-    wanted = min(wanted, max(MOST_SHARE * left, limits.increment_s[player] / 2)) + limits.byoyomi_s
+    main, increment = max(left.main_s, 0.0), left.increment_s
+    wanted = main / (left.moves_to_go or MOVES_LEFT) + INCREMENT_SHARE * increment
+    wanted = min(wanted, max(MOST_SHARE * main, increment / 2))
+    if left.num_periods:
+        wanted += max(left.period_s, 0.0) / left.period_moves
     return max(wanted - OVERHEAD_S, wanted / 2)

@@ -14,7 +14,6 @@ from typing_extensions import override
 from zerosum._core import Root, uniform
 from zerosum.base.settings import num_cores
 from zerosum.contest.adjudication import moves_to_mate
-from zerosum.contest.clock import TimeLeft
 from zerosum.contest.mover import EngineAnswer, EngineMove, MoveLimits, Mover
 from zerosum.contest.time_manager import TimeManager
 from zerosum.games import Rules, State, measure_game, start_state
@@ -79,7 +78,7 @@ class SearchMover(Mover):
         state = self._follow(start, actions)
         self._has_pondered = False
         player = self._game.player(state)
-        self._manager.begin(_time_left(limits, player), num_plies=state.plies, clock_since_s=began)
+        self._manager.begin(limits.clocks[player], num_plies=state.plies, clock_since_s=began)
         found = self._drive(
             Task(
                 num_visits=limits.nodes,
@@ -184,20 +183,3 @@ def near_best_action(root: Root, number: float, *, within: float) -> int:
     weights = np.maximum(root.visits[is_near], 1) ** (1 / SAMPLING_TEMPERATURE)
     shares = weights.cumsum()
     return int(root.actions[is_near][(shares <= number * shares[-1]).sum()])
-
-
-def _time_left(limits: MoveLimits, player: int) -> TimeLeft:
-    """The mover's own clock, from the limits that programs receive."""
-    if limits.move_time_s is not None:
-        return TimeLeft(main_s=0.0, period_s=limits.move_time_s, period_moves=1, num_periods=1)
-    if limits.remaining_s is None:
-        return TimeLeft()
-    has_byoyomi = int(limits.byoyomi_s > 0)
-    return TimeLeft(
-        main_s=limits.remaining_s[player],
-        increment_s=limits.increment_s[player],
-        moves_to_go=limits.moves_to_go,
-        period_s=limits.byoyomi_s,
-        period_moves=has_byoyomi,
-        num_periods=has_byoyomi,
-    )

@@ -7,6 +7,7 @@ import pytest
 
 from engines_for_tests import DEPTH, MOVE_TIME, fake, first_move
 from zerosum.base.errors import GameError
+from zerosum.contest.clock import TimeLeft
 from zerosum.contest.mover import UNKNOWN_MATE, MoveLimits
 from zerosum.games import make
 from zerosum.notation.record import ENDINGS
@@ -117,7 +118,7 @@ def test_an_answer_within_the_margin_is_in_time() -> None:
     script = {"go": ["!sleep 0.1", "bestmove e2e4"]}
     with ExternalEngine(fake("uci", script), make("chess")) as engine:
         engine.new_game()
-        assert engine.think("", [], MoveLimits(remaining_s=(-0.5, 1), margin_s=100.0)).answer.seconds >= 0.1
+        assert engine.think("", [], MoveLimits((TimeLeft(-0.5), TimeLeft(1)), margin_s=100.0)).answer.seconds >= 0.1
 
 
 def test_nothing_is_asked_where_a_game_is_over() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from engines_for_tests import DEPTH, GAMES, MOVE_TIME, fake, heard
 from zerosum.base.errors import SettingsError
+from zerosum.contest.clock import TimeLeft
 from zerosum.contest.mover import EngineFailure, MoveLimits
 from zerosum.games import Rules, make
 from zerosum.play.engines.engine import EngineTimeouts, ExternalEngine
@@ -47,7 +48,7 @@ def test_an_engine_ponders_on_the_reply_that_it_expects(
         actions.append(action)
         state = game.play(state, action)
     other = next(action for action in game.legal_actions(game.initial_state()) if action != actions[0])
-    limits = MoveLimits(remaining_s=(60, 50))
+    limits = MoveLimits((TimeLeft(60), TimeLeft(50)))
     with ExternalEngine(fake(protocol, script, log=log), game) as engine:
         engine.new_game()
         assert engine.think("", [], limits).action == actions[0]

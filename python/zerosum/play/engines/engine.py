@@ -3,7 +3,8 @@
     command = EngineCommand.parse("stockfish", protocol="uci", options=(("Threads", "1"),))
     with ExternalEngine(command, make("chess")) as engine:
         engine.new_game()
-        print(engine.think("", [], MoveLimits(move_time_s=0.1)))
+        clock = TimeLeft.per_move(0.1)
+        print(engine.think("", [], MoveLimits((clock, clock))))
 
 A program that crashes, does not answer, floods its output or makes an illegal move causes an `EngineFailure` in time,
 and no process is left behind. `known_engines.py` names some engines.

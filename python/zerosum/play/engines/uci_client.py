@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from zerosum.base.errors import SettingsError, nearest, shown
+from zerosum.contest.clock import TimeLeft
 from zerosum.contest.mover import UNKNOWN_MATE, AnswerLine, EngineAnswer, MoveLimits
 from zerosum.games import Rules
 from zerosum.games.rules import rules_name
@@ -180,7 +181,7 @@ class UciClient:
             EngineFailure: no legible move came in time.
             SettingsError: the protocol cannot express the limits.
         """
-        go = self._go(limits)
+        go = self._go(limits, position.player)
         if self._pondered == self._position(position):
             self._pondered, go = "", "ponderhit"
             self._hear(self._process.read_waiting())
@@ -209,7 +210,7 @@ class UciClient:
         Raises:
             EngineFailure: the engine fails, or moves without being asked.
         """
-        go = self._go(limits, is_pondering=True)
+        go = self._go(limits, position.player, is_pondering=True)
         self._stop_pondering()
         self._tell_position(position)
         self._pondered = self._position(position)
@@ -258,37 +259,45 @@ class UciClient:
         moves = [text for _, text in position.moves]
         return " ".join(["position", start, *(["moves", *moves] if moves else [])])
 
-    def _go(self, limits: MoveLimits, *, is_pondering: bool = False) -> str:
-        words = ["go"]
-        if limits.remaining_s is not None:
-            if self._is_usi and limits.moves_to_go is not None:
-                raise SettingsError("USI cannot express moves_to_go: use increments or byoyomi.")
-            if self._is_usi and limits.byoyomi_s and any(limits.increment_s):
-                raise SettingsError("USI has either increments or byoyomi: leave one of them out.")
-            if not self._is_usi and limits.byoyomi_s:
-                raise SettingsError("UCI cannot express byoyomi: use increments, or a time per move.")
-            # In USI the first player is Black.
-            first, second = "bw" if self._is_usi else "wb"
-            words += [f"{first}time", _ms(limits.remaining_s[0]), f"{second}time", _ms(limits.remaining_s[1])]
-            if any(limits.increment_s):
-                words += [f"{first}inc", _ms(limits.increment_s[0]), f"{second}inc", _ms(limits.increment_s[1])]
-            elif self._is_usi:
-                words += ["byoyomi", _ms(limits.byoyomi_s)]
-            if limits.moves_to_go is not None:
-                words += ["movestogo", str(limits.moves_to_go)]
-        if limits.move_time_s is not None:
-            if not self._is_usi:
-                words += ["movetime", _ms(limits.move_time_s)]
-            elif limits.remaining_s is not None:
-                raise SettingsError("USI has either clocks or a time per move: leave one of them out.")
-            else:
-                words += ["btime", "0", "wtime", "0", "byoyomi", _ms(limits.move_time_s)]
+    def _go(self, limits: MoveLimits, player: int, *, is_pondering: bool = False) -> str:
+        words = ["go", *self._clock_words(limits.clocks, player)]
         for name in ("nodes", "depth"):
             if (value := getattr(limits, name)) is not None:
                 words += [name, str(value)]
         if len(words) == 1:
             raise SettingsError(f"{self._process.name} has no limit: give it a time, nodes or a depth.")
         return " ".join([words[0], *(["ponder"] if is_pondering else []), *words[1:]])
+
+    def _clock_words(self, clocks: tuple[TimeLeft, TimeLeft], player: int) -> list[str]:
+        """The words of `go` for the clocks; none if this player, the engine, has no clock.
+
+        The engine hears of one period of overtime at a time, and of Canadian overtime once it begins. An opponent
+        without a clock is reported with the engine's.
+        """
+        own = clocks[player]
+        if not own.is_limited:
+            return []
+        if own.is_overtime and own.period_moves == 1:
+            period = _ms(own.period_s)
+            return ["btime", "0", "wtime", "0", "byoyomi", period] if self._is_usi else ["movetime", period]
+        one, other = (clock if clock.is_limited else own for clock in clocks)
+        has_increment = one.increment_s or other.increment_s
+        byoyomi_s = own.period_s if own.period_moves == 1 else 0.0
+        moves_to_go = own.period_moves if own.is_overtime else own.moves_to_go
+        if self._is_usi and moves_to_go is not None:
+            raise SettingsError("USI cannot express moves to go: use increments or byoyomi.")
+        if self._is_usi and byoyomi_s and has_increment:
+            raise SettingsError("USI has either increments or byoyomi: leave one of them out.")
+        if not self._is_usi and byoyomi_s:
+            raise SettingsError("UCI cannot express byoyomi: use increments, or a time per move.")
+        # In USI the first player is Black.
+        first, second = "bw" if self._is_usi else "wb"
+        words = [f"{first}time", _ms(one.shown_s), f"{second}time", _ms(other.shown_s)]
+        if has_increment:
+            words += [f"{first}inc", _ms(one.increment_s), f"{second}inc", _ms(other.increment_s)]
+        elif self._is_usi:
+            words += ["byoyomi", _ms(byoyomi_s)]
+        return words if moves_to_go is None else [*words, "movestogo", str(moves_to_go)]
 
 
 class _Info:
