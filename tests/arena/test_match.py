@@ -21,6 +21,7 @@ from zerosum.contest.adjudication import DrawRule, ResignRule
 from zerosum.contest.clock import TimeControl, TimeLeft
 from zerosum.contest.mover import EngineFailure, MoveLimits, Terms
 from zerosum.contest.sprt import Sprt, Tally
+from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import State, make, start_state
 from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.play.contestant import (
@@ -311,7 +312,7 @@ def test_a_search_by_the_clock_moves_in_time() -> None:
 def test_a_search_in_main_time_knows_the_overtime_behind_it() -> None:
     """It takes 1/20 of the main time and one of 25 parts of the period, less the overhead."""
     looks = iter(range(1_000_000))
-    terms = clock("10+25/300", manager="paper")
+    terms = clock("10+25/300", time_config=TimeConfig(manager="paper"))
     mover = SearchMover(
         CONNECT4,
         SearchContestant("x", UniformEvaluator(), SearchConfig(), terms=terms),
@@ -336,13 +337,13 @@ def test_less_overhead_is_more_thought() -> None:
 
     def seconds(overhead_s: float) -> float | None:
         looks = iter(range(1_000_000))
-        terms = Terms(TimeControl.parse("2+0.05"), manager="paper", overhead_s=overhead_s)
+        terms = clock("2+0.05", time_config=TimeConfig(manager="paper", overhead_s=overhead_s))
         player = SearchContestant("x", UniformEvaluator(), SearchConfig(), terms=terms)
         mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 1000)
         mover.new_game(0)
         return mover.think("", [3], MoveLimits((terms.time.start(),) * 2)).answer.seconds
 
-    usual, less = seconds(Terms().overhead_s), seconds(0.02)
+    usual, less = seconds(TimeConfig().overhead_s), seconds(0.02)
     assert usual is not None and less is not None
     assert usual == pytest.approx(2 / 20 + 0.05 - 0.1, abs=0.01)
     assert less == pytest.approx(2 / 20 + 0.05 - 0.02, abs=0.01)
@@ -438,8 +439,11 @@ def test_two_searches_by_the_clock() -> None:
             "x cannot ponder, as engines and our own searches with a clock do",
         ),
         (lambda: searching(terms=Terms(ponder=True)), "x cannot ponder"),
-        (lambda: searching(terms=Terms(manager="paper")), "x has manager=paper"),
-        (lambda: ProgramContestant("x", Scripted(), clock("st=1", manager="paper")), "x has manager=paper"),
+        (lambda: searching(terms=Terms(time_config=TimeConfig(manager="paper"))), "x has manager=paper"),
+        (
+            lambda: ProgramContestant("x", Scripted(), clock("st=1", time_config=TimeConfig(manager="paper"))),
+            "x has manager=paper",
+        ),
         (lambda: searching(sampled_plies=-1), "the first -1 plies"),
         (lambda: enter(Entry("random", sampled_plies=3), CONNECT4), "in the first 3 plies: expected a run"),
         (lambda: enter(Entry("random", resign="winrate=5"), CONNECT4), "random cannot resign: random play does not"),

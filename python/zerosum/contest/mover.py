@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Protocol
 
 from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.contest.clock import TimeControl, TimeLeft
-from zerosum.contest.time_manager import Manager, TimeConfig
+from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import Rules
 
 MARGIN_S = 0.1
@@ -171,10 +171,8 @@ class Terms:
     """Nodes of each move; for our own search simulations, instead of the player's own number."""
     depth: int | None = None
     """Plies of each move, for a program."""
-    manager: Manager = TimeConfig().manager
-    """How our search uses its clock: `TimeConfig.manager`."""
-    overhead_s: float = TimeConfig().overhead_s
-    """Largest delay of its moves, as `TimeConfig.overhead_s`."""
+    time_config: TimeConfig = TimeConfig()
+    """How our search uses its clock."""
     margin_s: float = MARGIN_S
     """Time by which its clock may be overstepped; it is never charged."""
     ponder: bool = False
@@ -189,12 +187,6 @@ class Terms:
             raise SettingsError(f"timemargin is {self.margin_s * 1000:g}, but must be at least 0 milliseconds.")
         if self.margin_s != MARGIN_S and not self.has_clock:
             raise SettingsError(f"timemargin={self.margin_s * 1000:g} without a clock: add tc or st.")
-        _ = self.time_config  # raises if out of range
-
-    @property
-    def time_config(self) -> TimeConfig:
-        """The time management of our search. Raises SettingsError if a setting is out of range."""
-        return TimeConfig(manager=self.manager, overhead_s=self.overhead_s)
 
     @property
     def has_clock(self) -> bool:
@@ -205,8 +197,10 @@ class Terms:
         words = [str(self.time)] if self.has_clock else []
         words += [] if self.nodes is None else [f"{self.nodes:,} nodes"]
         words += [] if self.depth is None else [f"depth {self.depth}"]
-        words += [] if self.manager == TimeConfig().manager else [f"manager {self.manager}"]
-        words += [] if self.overhead_s == TimeConfig().overhead_s else [f"overhead {self.overhead_s:g} s"]
+        for setting in fields(TimeConfig):
+            value, name = getattr(self.time_config, setting.name), setting.name.removesuffix("_s")
+            if value != setting.default:
+                words.append(f"{name} {value}".removesuffix(".0") + (" s" if name != setting.name else ""))
         words += [] if self.margin_s == MARGIN_S else [f"timemargin {self.margin_s * 1000:g} ms"]
         words += ["ponder"] if self.ponder else []
         return ", ".join(words)

@@ -192,7 +192,7 @@ def _no_depth(name: str, terms: Terms) -> SettingsError:
 
 def _require_no_management(name: str, terms: Terms) -> None:
     if terms.time_config != Terms().time_config:
-        said = f"manager={terms.manager} and overhead={terms.overhead_s:g}"
+        said = f"manager={terms.time_config.manager} and overhead={terms.time_config.overhead_s:g}"
         raise SettingsError(f"{name} has {said}, which only our own searches with a clock take.")
 
 
