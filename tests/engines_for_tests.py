@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from zerosum.contest.clock import TimeLeft
-from zerosum.contest.mover import EngineFailure, EngineMove, MoveLimits
+from zerosum.contest.mover import Answer, EngineFailure, MoveLimits
 from zerosum.games import make
 from zerosum.notation.record import ENDINGS
 from zerosum.play.engines.engine import EngineCommand, EngineTimeouts, ExternalEngine
@@ -79,7 +79,7 @@ def first_move(
     limits: MoveLimits | None = None,
     timeouts: EngineTimeouts | None = None,
     game: str = "",
-) -> EngineMove:
+) -> Answer:
     with ExternalEngine(command, make(game or GAMES[command.protocol]), timeouts=timeouts) as engine:
         engine.new_game()
         try:

@@ -151,9 +151,11 @@ class OurClient:
             state = self._game.play(state, actions[-1])
         first, second = turn.lefts
         move = self._engine.think("", actions, MoveLimits((first, second), margin_s=PATIENCE_S))
+        seconds = move.thought.seconds
+        assert seconds is not None
         if move.action is None:
-            return {"resignation": "resign", "declaration": "win"}[move.ending], move.answer.seconds
-        return self._game.action_text(turn.state, move.action), move.answer.seconds
+            return {"resignation": "resign", "declaration": "win"}[move.ending], seconds
+        return self._game.action_text(turn.state, move.action), seconds
 
     def close(self) -> None:
         """As `Client.close`."""

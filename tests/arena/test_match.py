@@ -302,11 +302,12 @@ def test_a_search_by_the_clock_moves_in_time() -> None:
     mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 100)
     mover.new_game(0)
     slow = mover.think("", [3], MoveLimits((TimeLeft.per_move(1.0),) * 2))
-    assert 0.5 < slow.answer.seconds < 1.0
+    assert 0.5 < slow.thought.seconds < 1.0
     quick = mover.think("", [3, 3], MoveLimits((TimeLeft(0.3),) * 2))
-    assert quick.answer.seconds < 0.3
-    assert slow.answer.nodes is not None and quick.action in CONNECT4.legal_actions(CONNECT4.initial_state())
-    assert mover.think("", [3, 3], MoveLimits((TimeLeft.per_move(1.0),) * 2, nodes=5)).answer.win_rate is not None
+    assert quick.thought.seconds < 0.3
+    assert slow.thought.nodes is not None and quick.action in CONNECT4.legal_actions(CONNECT4.initial_state())
+    score = mover.think("", [3, 3], MoveLimits((TimeLeft.per_move(1.0),) * 2, nodes=5)).thought.score
+    assert score is not None and score.win_rate is not None
 
 
 def test_a_search_in_main_time_knows_the_overtime_behind_it() -> None:
@@ -319,7 +320,7 @@ def test_a_search_in_main_time_knows_the_overtime_behind_it() -> None:
         now=lambda: next(looks) / 100,
     )
     mover.new_game(0)
-    seconds = mover.think("", [3], MoveLimits((terms.time.start(),) * 2)).answer.seconds
+    seconds = mover.think("", [3], MoveLimits((terms.time.start(),) * 2)).thought.seconds
     assert seconds == pytest.approx(10 / 20 + 300 / 25 - 0.1, abs=0.1)
 
 
@@ -341,7 +342,7 @@ def test_less_overhead_is_more_thought() -> None:
         player = SearchContestant("x", UniformEvaluator(), SearchConfig(), terms=terms)
         mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 1000)
         mover.new_game(0)
-        return mover.think("", [3], MoveLimits((terms.time.start(),) * 2)).answer.seconds
+        return mover.think("", [3], MoveLimits((terms.time.start(),) * 2)).thought.seconds
 
     usual, less = seconds(TimeConfig().overhead_s), seconds(0.02)
     assert usual is not None and less is not None
@@ -375,7 +376,7 @@ def test_what_a_search_found_while_it_pondered_is_kept(reuse_tree: bool) -> None
         if is_pondering:
             mover.ponder("", [first], MoveLimits(), evaluator.is_over)
             assert evaluator.is_over.is_set()
-        return mover.think("", [first, 3], MoveLimits(nodes=1)).answer.nodes
+        return mover.think("", [first, 3], MoveLimits(nodes=1)).thought.nodes
 
     without, with_pondering = nodes(False), nodes(True)
     assert without == 1 and with_pondering is not None and with_pondering > 10

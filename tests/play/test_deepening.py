@@ -70,9 +70,9 @@ def test_values_of_an_untrained_network_do_not_multiply_positions(seed: int) -> 
         for line in random_lines(game, num=40, seed=3):
             state = state_of(game, line)
             mover.new_game(0)
-            answer = mover.think("", line, MoveLimits(nodes=500)).answer
-            assert answer is not None and answer.nodes is not None
-            assert answer.nodes <= max(500, 50 * len(game.legal_actions(state))) + 1
+            nodes = mover.think("", line, MoveLimits(nodes=500)).thought.nodes
+            assert nodes is not None
+            assert nodes <= max(500, 50 * len(game.legal_actions(state))) + 1
 
 
 def test_a_hanging_queen_is_taken(player: Player) -> None:
@@ -180,7 +180,7 @@ def test_a_mover_keeps_to_clocks() -> None:
     began = time.monotonic()
     found = mover.think("", (), MoveLimits((TimeLeft.per_move(0.2),) * 2))
     assert found.action is not None and 0.1 < time.monotonic() - began < 3
-    assert mover.think("", (), MoveLimits(depth=3)).answer.depth == 3
+    assert mover.think("", (), MoveLimits(depth=3)).thought.depth == 3
     with pytest.raises(SettingsError, match="does not ponder"):
         mover.ponder("", (), MoveLimits(nodes=1), threading.Event())
 

@@ -15,13 +15,13 @@ from types import TracebackType
 from typing import Self
 
 from zerosum.arena.plan import MatchPlan, MatchSettings
-from zerosum.arena.played import FAILURES, PlayedGame, Thought
+from zerosum.arena.played import FAILURES, PlayedGame
 from zerosum.arena.result import MatchResult, PairCounter
 from zerosum.arena.seating import seats_of
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.contest.adjudication import AdjudicationRules, ScoredMove, adjudicate
 from zerosum.contest.clock import Clock
-from zerosum.contest.mover import MoveLimits
+from zerosum.contest.mover import MoveLimits, Thought
 from zerosum.games import Rules
 from zerosum.games.playthrough import Playthrough
 from zerosum.play.contestant import Contestant, ProgramContestant

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zerosum.arena.plan import MatchPlan, MatchSettings
-from zerosum.arena.played import PlayedGame, Thought
+from zerosum.arena.played import PlayedGame
 from zerosum.arena.session import Say, SessionResult, plan_match, play_session, with_openings
 from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.contest.clock import TimeControl
-from zerosum.contest.mover import Terms
+from zerosum.contest.mover import Terms, Thought
 from zerosum.contest.paper import PaperMatch, paper_matches
 from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import Rules, make

@@ -13,13 +13,13 @@ from dataclasses import dataclass, fields
 from typing import Protocol
 
 from zerosum.base.errors import SettingsError, ZerosumError
+from zerosum.contest.adjudication import Score
 from zerosum.contest.clock import TimeControl, TimeLeft
 from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import Rules
 
 MARGIN_S = 0.1
 """Default time by which a clock may be overstepped: the way to a program and back."""
-UNKNOWN_MATE = 10_000
 
 
 class EngineFailure(ZerosumError, RuntimeError):  # noqa: N818 (it is the engine's failure, not our error)
@@ -63,61 +63,37 @@ class MoveLimits:
 
 
 @dataclass(frozen=True)
-class AnswerLine:
-    """One of several moves that an engine compares (`MultiPV`), in its protocol's notation. The move may be illegal."""
+class Thought:
+    """What a player reported about a move."""
 
-    move: str
-    centipawns: int | None
-    """Its score, as `EngineAnswer.centipawns`."""
-    mate: int | None
-    """Its score if it is a mate, as `EngineAnswer.mate`."""
-
-
-@dataclass(frozen=True)
-class EngineAnswer:
-    """An engine's answer in its protocol's notation. The move may be illegal."""
-
-    move: str
-    """A move, or another word of the protocol: "resign", "win"."""
-    seconds: float
-    """Time from the question to the answer, by our clock."""
-    centipawns: int | None = None
-    """Last score, for the player to move; None without one, and if it was a mate."""
-    mate: int | None = None
-    """Last score, if it was a mate: positive if the player to move mates.
-
-    The unit is moves in UCI and plies in USI; `UNKNOWN_MATE` of either sign is a mate of unknown length.
-    """
+    score: Score | None = None
+    """Score of the position for the player; None if it reported none."""
+    seconds: float | None = None
+    """Time of the move; None where games share the time, as our own searches without clocks do."""
+    clock_s: float | None = None
+    """Time on its clock after the move; None without a clock."""
     depth: int | None = None
-    """Last depth that the engine reported."""
+    """Plies that an engine reports."""
     nodes: int | None = None
-    pv: tuple[str, ...] = ()
-    """The principal variation as the engine wrote it."""
-    ponder: str = ""
-    """Expected reply, to ponder on; "" if the engine named none."""
-    win_rate: float | None = None
-    """Expected points in [0, 1] for the player to move, if reported instead of a score."""
-    lead: float | None = None
-    """The lead beside that win rate, as `Score.lead`, if its rule of resignation asks for it."""
-    lines: tuple[AnswerLine, ...] = ()
-    """The compared moves with a score, the best first; empty if the engine reports one move."""
+    """Nodes that an engine reports; simulations of our own search."""
+    lines: tuple[tuple[int, Score], ...] = ()
+    """The moves that an engine compared (`MultiPV`) with their scores, the best first; not kept in match files."""
+    shares: tuple[tuple[int, float], ...] = ()
+    """The moves of a search of ours with their shares of the visits, if `MatchSettings.keeps_shares`; not kept."""
 
 
 @dataclass(frozen=True)
-class EngineMove:
-    """The decision of an engine in a position."""
+class Answer:
+    """A mover's answer in a position."""
 
     action: int | None
-    """A legal move; None if the engine ended the game."""
-    ending: str
+    """A legal move; None if the mover ended the game."""
+    thought: Thought
+    ending: str = ""
     """"" with a move, else "resignation" or "declaration" (USI's `bestmove win`, whose validity others check).
 
     One of `zerosum.notation.record.ENDINGS`.
     """
-    answer: EngineAnswer
-    """Score, depth, nodes and time of the move."""
-    lines: tuple[tuple[int, AnswerLine], ...] = ()
-    """The legal ones of `answer.lines` with their actions."""
 
 
 class Mover(Protocol):
@@ -126,7 +102,7 @@ class Mover(Protocol):
     def new_game(self, number: int) -> None:
         """Begin the game with this number in the match, from 0. Raises EngineFailure."""
 
-    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> Answer:
         """The move in the position after `actions` from `start`, a text as `start_state` takes it.
 
         Raises:

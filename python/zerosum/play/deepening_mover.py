@@ -13,13 +13,14 @@ from typing_extensions import override
 from zerosum._core import DEEPENING_PARTS, DeepeningSearch, Iteration, Leaves, Root, UpdatableNetwork, uniform
 from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.base.settings import true_or_false
-from zerosum.contest.adjudication import moves_to_mate
+from zerosum.contest.adjudication import Score, moves_to_mate
 from zerosum.contest.clock import TimeLeft
-from zerosum.contest.mover import EngineAnswer, EngineMove, MoveLimits, Mover
+from zerosum.contest.mover import Answer, MoveLimits, Mover, Thought
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import with_planes_of
 from zerosum.network.evaluators import Evaluator
 from zerosum.network.evaluators.updatable import UpdatableEvaluator, value_of
+from zerosum.play.analysis import win_rate
 from zerosum.play.deepening_driver import ENTRIES_PER_MIB
 from zerosum.play.player import ALPHA_BETA_NODES
 from zerosum.play.skill import drawn_action
@@ -164,7 +165,7 @@ class DeepeningMover(Mover):
         self._search.clear()
 
     @override
-    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> Answer:
         began, state = self._now(), self._state(start, actions)
         nodes, seconds = limits.nodes, thinking_seconds(limits.clocks[self._game.player(state)])
         if nodes is None and seconds is None and limits.depth is None:
@@ -172,18 +173,11 @@ class DeepeningMover(Mover):
         found = self._search.think(state, nodes=nodes, seconds=seconds, depth=limits.depth)
         if found is None:  # stopped: any move will do
             action = self._game.legal_actions(state, past_soft_endings=True)[0]
-            return EngineMove(action, "", EngineAnswer(self._game.action_text(state, action), self._now() - began))
+            return Answer(action, Thought(seconds=self._now() - began))
         self.evaluations += found.num_nodes
         plies, action = found.plies_to_end, self._chosen(state, found, len(actions))
-        answer = EngineAnswer(
-            self._game.action_text(state, action),
-            self._now() - began,
-            mate=None if plies is None else moves_to_mate(plies),
-            depth=found.depth,
-            nodes=found.num_nodes,
-            win_rate=(1 + value_of(found)) / 2 if plies is None else None,
-        )
-        return EngineMove(action, "", answer)
+        score = Score(win_rate=win_rate(value_of(found))) if plies is None else Score(mate=moves_to_mate(plies))
+        return Answer(action, Thought(score, seconds=self._now() - began, depth=found.depth, nodes=found.num_nodes))
 
     @override
     def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None:

@@ -13,11 +13,10 @@ from typing_extensions import override
 
 from zerosum._core import Root, uniform
 from zerosum.base.settings import num_cores
-from zerosum.contest.adjudication import moves_to_mate
-from zerosum.contest.mover import EngineAnswer, EngineMove, MoveLimits, Mover
+from zerosum.contest.mover import Answer, MoveLimits, Mover, Thought
 from zerosum.contest.time_manager import TimeManager
 from zerosum.games import Rules, State, measure_game, start_state
-from zerosum.play.analysis import Analysis, win_rate
+from zerosum.play.analysis import Analysis
 from zerosum.play.contestant import SearchContestant
 from zerosum.play.driver import SearchDriver, Task, progress_of
 from zerosum.play.followed_search import FollowedSearch
@@ -73,7 +72,7 @@ class SearchMover(Mover):
         return self._evaluations
 
     @override
-    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> Answer:
         began = self._now()
         state = self._follow(start, actions)
         self._has_pondered = False
@@ -89,18 +88,11 @@ class SearchMover(Mover):
             ),
             self._is_closed.is_set,
         )
-        action, plies = found.chosen[0], found.plies_to_end
-        answer = EngineAnswer(
-            self._game.action_text(state, action),
-            self._now() - began,
-            nodes=found.num_visits,
-            mate=None if plies is None else moves_to_mate(plies),
-            win_rate=win_rate(found.value) if plies is None else None,
-            lead=self._contestant.lead(self._game, state) if plies is None else None,
-        )
+        action, seconds = found.chosen[0], self._now() - began
+        score = self._contestant.score(self._game, state, found.value, plies_to_end=found.plies_to_end)
         assert self._followed is not None
         self._advanced = self._pool.submit(self._followed.advance, action, keep=self._keeps_tree)
-        return EngineMove(action, "", answer)
+        return Answer(action, Thought(score, seconds=seconds, nodes=found.num_visits))
 
     @override
     def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None:

@@ -32,7 +32,7 @@ def play_random(engine: ExternalEngine, *, engine_is: int, limits: MoveLimits, s
             if action is None:
                 ending = move.ending
                 break
-            assert (move.answer.depth is None) == (engine.command.protocol == "gtp")
+            assert (move.thought.depth is None) == (engine.command.protocol == "gtp")
         assert action is not None
         actions.append(action)
         state = game.play(state, action)

@@ -11,10 +11,11 @@ from dataclasses import replace
 
 from zerosum.base.errors import SettingsError
 from zerosum.contest.clock import TimeLeft
-from zerosum.contest.mover import EngineAnswer, MoveLimits
+from zerosum.contest.mover import MoveLimits, Thought
 from zerosum.games import Rules, start_state
 from zerosum.games.rules import options_of
 from zerosum.notation.go_words import stones_of
+from zerosum.play.engines.answer import EngineAnswer
 from zerosum.play.engines.position import EnginePosition
 from zerosum.play.engines.process import EngineProcess, EngineTimeouts
 
@@ -87,7 +88,7 @@ class GtpClient:
         if not move:
             raise self._process.failure("answered without a move")
         self._played.append(f"{colour} {move}".casefold())
-        return EngineAnswer(move.casefold() if move.casefold() == "resign" else move, seconds)
+        return EngineAnswer("resign" if move.casefold() == "resign" else move, Thought(seconds=seconds))
 
     def final_score(self, position: EnginePosition) -> str:
         """Its score of a game that is over; "" if it knows no `final_score`."""

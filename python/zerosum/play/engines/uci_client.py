@@ -12,14 +12,16 @@ import itertools
 import math
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from zerosum.base.errors import SettingsError, nearest, shown
+from zerosum.contest.adjudication import Score, moves_to_mate
 from zerosum.contest.clock import TimeLeft
-from zerosum.contest.mover import UNKNOWN_MATE, AnswerLine, EngineAnswer, MoveLimits
+from zerosum.contest.mover import MoveLimits, Thought
 from zerosum.games import Rules
 from zerosum.games.rules import rules_name
+from zerosum.play.engines.answer import EngineAnswer
 from zerosum.play.engines.position import EnginePosition
 from zerosum.play.engines.process import EngineLine, EngineProcess, EngineTimeouts
 
@@ -31,6 +33,8 @@ PONDER_LOOK_S = 0.01
 """Interval at which the end of pondering is checked, outside of any clock."""
 UNLISTED = ("USI_Hash", "USI_Ponder")
 """Options that USI engines accept without listing them."""
+UNKNOWN_MATE = 10_000
+"""`Score.mate`, of either sign, of a mate whose length the engine does not tell, as USI allows."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ class UciClient:
         """The engine's options by name."""
         self._pondered = ""
         """The command of the position that it ponders on; "" while it does not ponder."""
-        self._info = _Info()
+        self._info = _Info(is_usi=self._is_usi)
         """The engine's latest information about the latest position."""
 
     def shake_hands(self, options: Sequence[tuple[str, str]]) -> None:
@@ -247,7 +251,7 @@ class UciClient:
         return words[1], words[3] if words[2:3] == ["ponder"] and len(words) > 3 else ""
 
     def _tell_position(self, position: EnginePosition) -> None:
-        self._info = _Info()
+        self._info = _Info(is_usi=self._is_usi)
         self._process.send(self._position(position))
         if self._is_usi:  # in USI `isready` precedes a game: some engines then clear their memory
             self._refuse_moves(self._process.read_waiting())
@@ -303,34 +307,26 @@ class UciClient:
 class _Info:
     """An engine's latest information about its lines, above all the best. Illegible numbers are ignored."""
 
-    def __init__(self) -> None:
-        self._lines: dict[int, AnswerLine] = {}
-        self._centipawns: int | None = None
-        self._mate: int | None = None
+    def __init__(self, *, is_usi: bool) -> None:
+        self._is_usi = is_usi
+        self._lines: dict[int, tuple[str, Score]] = {}
+        """The newest move and score of each rank."""
+        self._score: Score | None = None
         self._depth: int | None = None
         self._nodes: int | None = None
-        self._pv: tuple[str, ...] = ()
 
     def answer(self, move: str, seconds: float, ponder: str) -> EngineAnswer:
-        return EngineAnswer(
-            move,
-            seconds,
-            centipawns=self._centipawns,
-            mate=self._mate,
-            depth=self._depth,
-            nodes=self._nodes,
-            pv=self._pv,
-            ponder=ponder,
-            lines=tuple(self._distinct_lines()) if len(self._lines) > 1 else (),
-        )
+        lines = tuple(self._distinct_lines()) if len(self._lines) > 1 else ()
+        thought = Thought(self._score, seconds=seconds, depth=self._depth, nodes=self._nodes)
+        return EngineAnswer(move, thought, ponder, lines)
 
-    def _distinct_lines(self) -> Iterator[AnswerLine]:
+    def _distinct_lines(self) -> Iterator[tuple[str, Score]]:
         """The newest line of each rank, by rank. A move that has changed its rank counts where it is better."""
         seen = set[str]()
-        for _, line in sorted(self._lines.items()):
-            if line.move not in seen:
-                seen.add(line.move)
-                yield line
+        for _, (move, score) in sorted(self._lines.items()):
+            if move not in seen:
+                seen.add(move)
+                yield move, score
 
     def read(self, line: str) -> None:
         text, _, pv = line.partition(" pv ")
@@ -340,23 +336,24 @@ class _Info:
             return
         # A bound is not an evaluation.
         is_scored = "score" in words and not {"lowerbound", "upperbound"} & set(line.split())
-        centipawns, mate = _number(values.get("cp", "")), _mate(values.get("mate", ""))
-        is_scored = is_scored and (centipawns is not None or mate is not None)
-        rank, moves = _number(values.get("multipv", "1")), tuple(pv.split())
-        if is_scored and moves and rank is not None:
-            self._lines[rank] = AnswerLine(moves[0], centipawns, mate)
+        score = self._score_of(values) if is_scored else None
+        rank, moves = _number(values.get("multipv", "1")), pv.split()
+        if score is not None and moves and rank is not None:
+            self._lines[rank] = moves[0], score
         if rank != 1:
             return
         self._depth = _number(values.get("depth", ""), self._depth)
         self._nodes = _number(values.get("nodes", ""), self._nodes)
-        self._pv = moves or self._pv
-        if is_scored:
-            self._centipawns, self._mate = centipawns, mate
+        self._score = score or self._score
 
-
-def _mate(text: str) -> int | None:
-    """The number after `mate`; USI may give only the sign."""
-    return {"+": UNKNOWN_MATE, "-": -UNKNOWN_MATE}.get(text) or _number(text)
+    def _score_of(self, values: Mapping[str, str]) -> Score | None:
+        """The score by the words after `mate` or `cp`; a mate is in moves in UCI, and in plies or a sign in USI."""
+        if (unknown := {"+": UNKNOWN_MATE, "-": -UNKNOWN_MATE}.get(values.get("mate", ""))) is not None:
+            return Score(mate=unknown)
+        if (mate := _number(values.get("mate", ""))) is not None:
+            return Score(mate=moves_to_mate(mate) if self._is_usi else mate)
+        centipawns = _number(values.get("cp", ""))
+        return None if centipawns is None else Score(centipawns=centipawns)
 
 
 def _number(text: str, default: int | None = None) -> int | None:
