@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from zerosum.contest.mover import EngineFailure, EngineMove, MoveLimits
+from zerosum.contest.clock import TimeLeft
+from zerosum.contest.mover import Answer, EngineFailure, MoveLimits
 from zerosum.games import make
 from zerosum.notation.record import ENDINGS
 from zerosum.play.engines.engine import EngineCommand, EngineTimeouts, ExternalEngine
@@ -48,7 +49,7 @@ SCRIPTS: dict[str, dict[str, list[str]]] = {
     },
 }
 GAMES = {"uci": "chess", "usi": "shogi", "gtp": "go(size=9)"}
-DEPTH, MOVE_TIME = MoveLimits(depth=1), MoveLimits(move_time_s=1000.0)
+DEPTH, MOVE_TIME = MoveLimits(depth=1), MoveLimits((TimeLeft.per_move(1000.0),) * 2)
 LIMITS = {"uci": DEPTH, "usi": DEPTH, "gtp": MoveLimits()}
 PROTOCOLS = sorted(SCRIPTS)
 
@@ -78,7 +79,7 @@ def first_move(
     limits: MoveLimits | None = None,
     timeouts: EngineTimeouts | None = None,
     game: str = "",
-) -> EngineMove:
+) -> Answer:
     with ExternalEngine(command, make(game or GAMES[command.protocol]), timeouts=timeouts) as engine:
         engine.new_game()
         try:

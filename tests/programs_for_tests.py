@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zerosum.arena import Match, MatchPlan, MatchResult, MatchSettings, PlayedGame, play
-from zerosum.contest.mover import EngineAnswer, EngineFailure, EngineMove, MoveLimits
+from zerosum.contest.adjudication import Score
+from zerosum.contest.mover import Answer, EngineFailure, MoveLimits, Thought
 from zerosum.games import Rules, start_state
 from zerosum.play.contestant import Contestant
 
@@ -56,7 +57,7 @@ class ScriptedMover:
     def new_game(self, number: int) -> None:
         self._program.log.append("new game")
 
-    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> Answer:
         program = self._program
         program.log.append(limits)
         state = start_state(self._game, start)
@@ -65,14 +66,13 @@ class ScriptedMover:
         what = self._script.get(sum(isinstance(said, MoveLimits) for said in program.log), "")
         if what in ("time", "illegal move", "forfeit"):
             raise EngineFailure(f"scripted did so ({what}).", ending=what)
-        answer = EngineAnswer("", program.seconds, centipawns=program.centipawns, depth=3, nodes=7)
-        if what:
-            return EngineMove(None, what, answer)
-        return EngineMove(self._game.legal_actions(state)[-1], "", answer)
+        score = None if program.centipawns is None else Score(centipawns=program.centipawns)
+        thought = Thought(score, seconds=program.seconds, depth=3, nodes=7)
+        return Answer(None, thought, what) if what else Answer(self._game.legal_actions(state)[-1], thought)
 
     def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None:
         assert is_over.wait()
-        self._program.log.append(("pondered", tuple(actions), limits.remaining_s))
+        self._program.log.append(("pondered", tuple(actions), limits.clocks))
 
     def end_game(self, result: float) -> None:
         self._program.log.append(("end", result))
@@ -99,7 +99,7 @@ class EndlessMover:
     def new_game(self, number: int) -> None:
         self._program.new_game()
 
-    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> Answer:
         self._program.has_begun.set()
         self._is_closed.wait()
         raise EngineFailure("endless was closed.", ending="forfeit")

@@ -149,19 +149,13 @@ class OurClient:
         for text in turn.moves:
             actions.append(parse_action(self._game, state, text))
             state = self._game.play(state, actions[-1])
-        left = turn.lefts[turn.player]
-        first, second = (max(left.main_s, 0.0) for left in turn.lefts)
-        limits = MoveLimits(
-            remaining_s=(first, second),
-            increment_s=(left.increment_s, left.increment_s),
-            moves_to_go=left.moves_to_go,
-            byoyomi_s=left.period_s,
-            margin_s=PATIENCE_S,
-        )
-        move = self._engine.think("", actions, limits)
+        first, second = turn.lefts
+        move = self._engine.think("", actions, MoveLimits((first, second), margin_s=PATIENCE_S))
+        seconds = move.thought.seconds
+        assert seconds is not None
         if move.action is None:
-            return {"resignation": "resign", "declaration": "win"}[move.ending], move.answer.seconds
-        return self._game.action_text(turn.state, move.action), move.answer.seconds
+            return {"resignation": "resign", "declaration": "win"}[move.ending], seconds
+        return self._game.action_text(turn.state, move.action), seconds
 
     def close(self) -> None:
         """As `Client.close`."""

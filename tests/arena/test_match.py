@@ -18,9 +18,10 @@ from zerosum.arena import MatchResult, PlayedGame, play_match
 from zerosum.arena.openings import Opening
 from zerosum.base.errors import SettingsError
 from zerosum.contest.adjudication import DrawRule, ResignRule
-from zerosum.contest.clock import TimeControl
+from zerosum.contest.clock import TimeControl, TimeLeft
 from zerosum.contest.mover import EngineFailure, MoveLimits, Terms
 from zerosum.contest.sprt import Sprt, Tally
+from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import State, make, start_state
 from zerosum.network.evaluators import Evaluations, UniformEvaluator
 from zerosum.play.contestant import (
@@ -150,48 +151,38 @@ def test_a_clock_runs_out() -> None:
 @pytest.mark.parametrize(
     ("control", "seconds", "told"),
     [
-        ("inf", 0.0, [MoveLimits()] * 2),
-        ("st=2", 1.0, [MoveLimits(move_time_s=2.0, flag_falls_s=2.0)] * 2),
+        ("inf", 0.0, [(TimeLeft(), None)] * 2),
+        ("st=2", 1.0, [(TimeLeft.per_move(2.0), 2.0)] * 2),
+        ("10+0.5", 1.0, [(TimeLeft(10.0, increment_s=0.5), 10.0), (TimeLeft(9.5, increment_s=0.5), 9.5)]),
+        ("2/10", 1.0, [(TimeLeft(10.0, moves_to_go=2), 10.0), (TimeLeft(9.0, moves_to_go=1), 9.0)]),
         (
-            "10+0.5",
-            1.0,
-            [
-                MoveLimits(remaining_s=(10.0, 10.0), increment_s=(0.5, 0.5), flag_falls_s=10.0),
-                MoveLimits(remaining_s=(9.5, 9.5), increment_s=(0.5, 0.5), flag_falls_s=9.5),
-            ],
-        ),
-        (
-            "2/10",
-            1.0,
-            [
-                MoveLimits(remaining_s=(10.0, 10.0), moves_to_go=2, flag_falls_s=10.0),
-                MoveLimits(remaining_s=(9.0, 9.0), moves_to_go=1, flag_falls_s=9.0),
-            ],
-        ),
-        (
-            "1+1x3",
+            "1+3x3",
             1.5,
             [
-                MoveLimits(remaining_s=(1.0, 1.0), byoyomi_s=3.0, flag_falls_s=4.0),
-                MoveLimits(move_time_s=3.0, flag_falls_s=3.0),
+                (TimeLeft(1.0, period_s=3.0, period_moves=1, num_periods=3), 10.0),
+                (TimeLeft(0.0, period_s=3.0, period_moves=1, num_periods=3), 9.0),
             ],
         ),
         (
             "1+5/10",
             1.5,
             [
-                MoveLimits(remaining_s=(1.0, 1.0), flag_falls_s=11.0),
-                MoveLimits(remaining_s=(9.5, 9.5), moves_to_go=4, flag_falls_s=9.5),
+                (TimeLeft(1.0, period_s=10.0, period_moves=5, num_periods=1), 11.0),
+                (TimeLeft(0.0, period_s=9.5, period_moves=4, num_periods=1), 9.5),
             ],
         ),
     ],
 )
-def test_what_a_program_hears_of_its_clock(control: str, seconds: float, told: list[MoveLimits]) -> None:
-    """An opponent without a clock is reported with the same time."""
+def test_what_a_program_hears_of_its_clock(
+    control: str, seconds: float, told: list[tuple[TimeLeft, float | None]]
+) -> None:
+    """The opponent has no clock, and moves first in the second game."""
     program = Scripted(seconds=seconds)
-    play(program, terms=clock(control))
+    result = play(program, terms=clock(control))
     heard = [said for said in program.log if isinstance(said, MoveLimits)]
-    assert heard[:2] == told
+    assert heard[:2] == [MoveLimits((left, TimeLeft()), flag_falls_s=falls_s) for left, falls_s in told]
+    num_first = (len(result.games[0].actions) + 1) // 2
+    assert heard[num_first] == MoveLimits((TimeLeft(), told[0][0]), flag_falls_s=told[0][1])
 
 
 def test_odds_in_time_and_nodes() -> None:
@@ -199,9 +190,9 @@ def test_odds_in_time_and_nodes() -> None:
     players = scripted(rich, Terms(TimeControl.parse("30"), nodes=5)), scripted(poor, clock("3"))
     play_match(CONNECT4, *players, num_games=2, seed=1, max_games_at_once=1)
     heard = [said for said in rich.log if isinstance(said, MoveLimits)]
-    assert heard[0] == MoveLimits(remaining_s=(30.0, 3.0), nodes=5, flag_falls_s=30.0)
+    assert heard[0] == MoveLimits((TimeLeft(30.0), TimeLeft(3.0)), nodes=5, flag_falls_s=30.0)
     others = [said for said in poor.log if isinstance(said, MoveLimits)]
-    assert others[0] == MoveLimits(remaining_s=(29.9, 3.0), flag_falls_s=3.0)
+    assert others[0] == MoveLimits((TimeLeft(29.9), TimeLeft(3.0)), flag_falls_s=3.0)
 
 
 def test_a_program_that_cannot_start_is_known_before_any_game() -> None:
@@ -309,12 +300,27 @@ def test_a_search_by_the_clock_moves_in_time() -> None:
     player = SearchContestant("x", UniformEvaluator(), SearchConfig(), terms=clock("st=1"))
     mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 100)
     mover.new_game(0)
-    slow = mover.think("", [3], MoveLimits(move_time_s=1.0))
-    assert 0.5 < slow.answer.seconds < 1.0
-    quick = mover.think("", [3, 3], MoveLimits(remaining_s=(0.3, 0.3)))
-    assert quick.answer.seconds < 0.3
-    assert slow.answer.nodes is not None and quick.action in CONNECT4.legal_actions(CONNECT4.initial_state())
-    assert mover.think("", [3, 3], MoveLimits(move_time_s=1.0, nodes=5)).answer.win_rate is not None
+    slow = mover.think("", [3], MoveLimits((TimeLeft.per_move(1.0),) * 2))
+    assert 0.5 < slow.thought.seconds < 1.0
+    quick = mover.think("", [3, 3], MoveLimits((TimeLeft(0.3),) * 2))
+    assert quick.thought.seconds < 0.3
+    assert slow.thought.nodes is not None and quick.action in CONNECT4.legal_actions(CONNECT4.initial_state())
+    score = mover.think("", [3, 3], MoveLimits((TimeLeft.per_move(1.0),) * 2, nodes=5)).thought.score
+    assert score is not None and score.win_rate is not None
+
+
+def test_a_search_in_main_time_knows_the_overtime_behind_it() -> None:
+    """It takes 1/20 of the main time and one of 25 parts of the period, less the overhead."""
+    looks = iter(range(1_000_000))
+    terms = clock("10+25/300", time_config=TimeConfig(manager="paper"))
+    mover = SearchMover(
+        CONNECT4,
+        SearchContestant("x", UniformEvaluator(), SearchConfig(), terms=terms),
+        now=lambda: next(looks) / 100,
+    )
+    mover.new_game(0)
+    seconds = mover.think("", [3], MoveLimits((terms.time.start(),) * 2)).thought.seconds
+    assert seconds == pytest.approx(10 / 20 + 300 / 25 - 0.1, abs=0.1)
 
 
 def test_a_network_is_compiled_before_a_clock_runs() -> None:
@@ -322,7 +328,7 @@ def test_a_network_is_compiled_before_a_clock_runs() -> None:
     mover = SearchMover(CONNECT4, SearchContestant("x", network, SearchConfig(), terms=clock("st=1")))
     assert network.compiled == [1, 4, 16]
     mover.new_game(0)
-    mover.think("", [3], MoveLimits(move_time_s=60.0, nodes=500))
+    mover.think("", [3], MoveLimits((TimeLeft.per_move(60.0),) * 2, nodes=500))
     assert network.compiled == [1, 4, 16] and len(network.sizes) > 20
 
 
@@ -331,14 +337,13 @@ def test_less_overhead_is_more_thought() -> None:
 
     def seconds(overhead_s: float) -> float | None:
         looks = iter(range(1_000_000))
-        terms = Terms(TimeControl.parse("2+0.05"), manager="paper", overhead_s=overhead_s)
+        terms = clock("2+0.05", time_config=TimeConfig(manager="paper", overhead_s=overhead_s))
         player = SearchContestant("x", UniformEvaluator(), SearchConfig(), terms=terms)
         mover = SearchMover(CONNECT4, player, now=lambda: next(looks) / 1000)
         mover.new_game(0)
-        limits = MoveLimits(remaining_s=(2.0, 2.0), increment_s=(0.05, 0.05))
-        return mover.think("", [3], limits).answer.seconds
+        return mover.think("", [3], MoveLimits((terms.time.start(),) * 2)).thought.seconds
 
-    usual, less = seconds(Terms().overhead_s), seconds(0.02)
+    usual, less = seconds(TimeConfig().overhead_s), seconds(0.02)
     assert usual is not None and less is not None
     assert usual == pytest.approx(2 / 20 + 0.05 - 0.1, abs=0.01)
     assert less == pytest.approx(2 / 20 + 0.05 - 0.02, abs=0.01)
@@ -370,7 +375,7 @@ def test_what_a_search_found_while_it_pondered_is_kept(reuse_tree: bool) -> None
         if is_pondering:
             mover.ponder("", [first], MoveLimits(), evaluator.is_over)
             assert evaluator.is_over.is_set()
-        return mover.think("", [first, 3], MoveLimits(nodes=1)).answer.nodes
+        return mover.think("", [first, 3], MoveLimits(nodes=1)).thought.nodes
 
     without, with_pondering = nodes(False), nodes(True)
     assert without == 1 and with_pondering is not None and with_pondering > 10
@@ -383,7 +388,10 @@ def test_players_ponder_while_the_opponent_thinks() -> None:
     result = play_match(CONNECT4, player, opponent, num_games=2, seed=1, max_games_at_once=1)
     pondered = [said[1:] for said in program.log if isinstance(said, tuple) and said[0] == "pondered"]
     turns = [
-        (game.actions[:ply], (9.0, 8.0) if game.first_is_player == 0 else (8.0, 9.0))
+        (
+            game.actions[:ply],
+            (TimeLeft(9.0), TimeLeft(8.0)) if game.first_is_player == 0 else (TimeLeft(8.0), TimeLeft(9.0)),
+        )
         for game in result.games
         for ply in range(len(game.actions))
         if ply % 2 != game.first_is_player
@@ -431,8 +439,11 @@ def test_two_searches_by_the_clock() -> None:
             "x cannot ponder, as engines and our own searches with a clock do",
         ),
         (lambda: searching(terms=Terms(ponder=True)), "x cannot ponder"),
-        (lambda: searching(terms=Terms(manager="paper")), "x has manager=paper"),
-        (lambda: ProgramContestant("x", Scripted(), clock("st=1", manager="paper")), "x has manager=paper"),
+        (lambda: searching(terms=Terms(time_config=TimeConfig(manager="paper"))), "x has manager=paper"),
+        (
+            lambda: ProgramContestant("x", Scripted(), clock("st=1", time_config=TimeConfig(manager="paper"))),
+            "x has manager=paper",
+        ),
         (lambda: searching(sampled_plies=-1), "the first -1 plies"),
         (lambda: enter(Entry("random", sampled_plies=3), CONNECT4), "in the first 3 plies: expected a run"),
         (lambda: enter(Entry("random", resign="winrate=5"), CONNECT4), "random cannot resign: it does not"),

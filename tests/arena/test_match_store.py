@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from programs_for_tests import Scripted
-from zerosum.arena import Match, MatchPlan, MatchSettings, PlayedGame, Thought, play_match
+from zerosum.arena import Match, MatchPlan, MatchSettings, PlayedGame, play_match
 from zerosum.arena.game_files import GameFile
 from zerosum.arena.session import play_session
 from zerosum.arena.store import MatchStore, game_line, parse_game
 from zerosum.base.errors import DataError, RunError, SettingsError
 from zerosum.contest.adjudication import Score
 from zerosum.contest.clock import TimeControl
-from zerosum.contest.mover import Terms
+from zerosum.contest.mover import Terms, Thought
 from zerosum.games import Rules, make, state_after
 from zerosum.network.evaluators import RolloutEvaluator, UniformEvaluator
 from zerosum.notation import Record, read_games

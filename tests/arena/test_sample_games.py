@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from zerosum.arena.played import PlayedGame, Thought
+from zerosum.arena.played import PlayedGame
 from zerosum.arena.sample_games import OPENING_PLIES, notable_games, own_values, sample_games
 from zerosum.contest.adjudication import Score
+from zerosum.contest.mover import Thought
 from zerosum.games import make
 from zerosum.games.playthrough import Playthrough
 

@@ -14,11 +14,11 @@ import zerosum
 from commands_for_tests import Command
 from engines_for_tests import fake_word
 from zerosum.arena import suite as suites
-from zerosum.arena.played import PlayedGame, Thought
+from zerosum.arena.played import PlayedGame
 from zerosum.arena.suite import SuiteResult, SuiteWords, mean_nodes, play_suite, speeds
 from zerosum.arena.suite_page import suite_page
 from zerosum.base.errors import SettingsError
-from zerosum.contest.mover import EngineFailure
+from zerosum.contest.mover import EngineFailure, Thought
 from zerosum.games import make
 
 CHESS = make("chess")

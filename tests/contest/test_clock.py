@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -217,6 +219,44 @@ def test_go(text: str, expected: TimeLeft) -> None:
 def test_go_has_a_clock_for_each_color() -> None:
     values = {"wtime": 1000, "btime": 2000, "winc": 50, "binc": 60}
     assert TimeLeft.of_go(values, color="b") == TimeLeft(main_s=2, increment_s=0.06)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"increment_s": 1}, "overtime needs a clock"),
+        ({"moves_to_go": 3}, "overtime needs a clock"),
+        ({"period_s": 3, "period_moves": 1, "num_periods": 1}, "overtime needs a clock"),
+        ({"main_s": math.nan}, "main_s=nan.*seconds that are finite"),
+        ({"main_s": -math.inf}, "main_s=-inf"),
+        ({"main_s": 1, "moves_to_go": 0}, "moves_to_go=0"),
+        ({"main_s": 1, "increment_s": -1}, "increment_s=-1"),
+        ({"main_s": 1, "increment_s": math.inf}, "increment_s=inf"),
+        ({"main_s": 1, "increment_s": math.nan}, "increment_s=nan"),
+        ({"main_s": 1, "period_s": math.nan, "period_moves": 1, "num_periods": 1}, "period_s=nan"),
+        ({"main_s": 1, "period_moves": 1}, "periods together with their moves"),
+        ({"main_s": 1, "num_periods": 1}, "periods together with their moves"),
+        ({"main_s": 1, "period_moves": -1, "num_periods": -1}, "periods together with their moves"),
+    ],
+)
+def test_a_clock_that_is_wrong_is_named(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        TimeLeft(**fields)
+
+
+def test_protocols_may_report_clocks_below_0() -> None:
+    assert TimeLeft(-1, moves_to_go=1).is_limited
+    assert TimeLeft(0, period_s=-1, period_moves=2, num_periods=1).is_overtime
+
+
+def test_a_time_per_move() -> None:
+    assert TimeLeft.per_move(5) == parse("st=5").start()
+    assert TimeLeft.per_move(0).answer_s == 0
+    with pytest.raises(SettingsError, match=r"The time per move is -0.1 seconds, but must be at least 0"):
+        TimeLeft.per_move(-0.1)
+    for seconds in (math.nan, math.inf):
+        with pytest.raises(SettingsError, match="expected seconds that are finite"):
+            TimeLeft.per_move(seconds)
 
 
 def twin(control: TimeControl, moves_ms: list[int]) -> list[TimeLeft | None]:

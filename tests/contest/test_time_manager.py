@@ -22,7 +22,6 @@ from zerosum.contest.time_manager import (
     Progress,
     TimeConfig,
     TimeManager,
-    TurnTime,
 )
 
 PAPER, ADAPTIVE = TimeConfig(manager="paper", overhead_s=0.05), TimeConfig(overhead_s=0.05)
@@ -70,10 +69,10 @@ class Game:
     manager: TimeManager
     draw: random.Random
 
-    def begin(self, num_plies: int) -> TurnTime:
-        """Start the clock; returns what may be thought."""
+    def begin(self, num_plies: int) -> float:
+        """Start the clock; returns the most seconds that may be thought."""
         self.manager.begin(self.clock.start(0), num_plies=num_plies)
-        return self.manager.budget
+        return self.manager.maximum_s
 
     def turn(self, num_plies: int, round_s: float, lag_s: float) -> str | None:
         """As `begin` and `think`."""
@@ -132,10 +131,10 @@ def test_no_flag_falls_where_each_move_has_its_overhead(
     game = new_game(control, config, draw, typical_plies=typical_plies)
     for move in range(40):
         left = game.clock.left(0)
-        budget = game.begin(2 * move)
+        maximum_s = game.begin(2 * move)
         first_s = overhead * draw.random()
-        round_s = max(first_s, budget.maximum_s / draw.choice([2, 5]))
-        lag_s = overhead - (first_s if budget.maximum_s < round_s else 0.0)
+        round_s = max(first_s, maximum_s / draw.choice([2, 5]))
+        lag_s = overhead - (first_s if maximum_s < round_s else 0.0)
         assert game.think(round_s, lag_s), f"the flag falls at move {move + 1} with {left}"
         assert game.clock.left(0).num_periods == control.num_periods, "a period of byoyomi was lost"
 
@@ -151,8 +150,8 @@ def test_sudden_death_falls_only_where_answering_at_once_is_too_slow(
     game = new_game(TimeControl(main_s), config, draw, typical_plies=typical_plies)
     for move in range(100):
         left = game.clock.left(0)
-        budget = game.begin(2 * move)
-        if game.think(max(budget.maximum_s / 3, 1e-6), (overhead - 1e-6) * draw.random()) is None:
+        maximum_s = game.begin(2 * move)
+        if game.think(max(maximum_s / 3, 1e-6), (overhead - 1e-6) * draw.random()) is None:
             assert left.main_s < overhead
             break
 
@@ -172,8 +171,8 @@ def test_no_flag_falls_where_one_move_is_later_than_all_before(
     draw = random.Random(seed)
     game = new_game(parse(control), config, draw, typical_plies=60)
     for move in range(1, 41):
-        budget = game.begin(2 * move)
-        round_s = max(budget.maximum_s / draw.choice([3, 10, 100]), 1e-5)
+        maximum_s = game.begin(2 * move)
+        round_s = max(maximum_s / draw.choice([3, 10, 100]), 1e-5)
         limit = game.think(round_s, config.overhead_s - round_s if move == late_move else lag_s * draw.random())
         assert limit, f"the flag falls at move {move}"
 
@@ -229,6 +228,15 @@ def test_sudden_death_lasts_for_the_game_if_lags_are_half_the_overhead(
         assert game.turn(2 * move, 0.0005, config.overhead_s / 2 - 0.0005), f"the flag falls at move {move + 1}"
 
 
+def budget_of(
+    config: TimeConfig, left: TimeLeft, *, num_plies: int = 30, typical_plies: float = 80
+) -> tuple[float, float]:
+    """(optimum, maximum) in seconds of the first turn."""
+    manager = TimeManager(config, typical_plies=typical_plies, now=FakeTime())
+    manager.begin(left, num_plies=num_plies)
+    return manager.optimum_s, manager.maximum_s
+
+
 lefts = st.builds(
     TimeLeft,
     main_s=st.sampled_from([-5.0, -0.001, 0.0, 0.01]) | st.floats(0, 10_000),
@@ -249,21 +257,21 @@ def test_a_budget_leaves_the_overhead(
     left: TimeLeft, config: TimeConfig, overhead: float, num_plies: int, typical_plies: float
 ) -> None:
     config = replace(config, overhead_s=overhead)
-    budget = TurnTime.of(config, left, num_plies=num_plies, typical_plies=typical_plies)
-    assert 0 <= budget.optimum_s <= budget.maximum_s
+    optimum_s, maximum_s = budget_of(config, left, num_plies=num_plies, typical_plies=typical_plies)
+    assert 0 <= optimum_s <= maximum_s
     has_until_s = max(left.main_s, 0.0) + (left.period_s if left.num_periods else 0.0)
-    assert budget.maximum_s <= max(has_until_s - overhead, 0.0) + 1e-9
+    assert maximum_s <= max(has_until_s - overhead, 0.0) + 1e-9
     if left.moves_to_go:
         others = left.moves_to_go - 1
-        assert budget.maximum_s <= max(has_until_s - overhead + others * min(0, left.increment_s - overhead), 0) + 1e-9
+        assert maximum_s <= max(has_until_s - overhead + others * min(0, left.increment_s - overhead), 0) + 1e-9
 
 
 @given(lefts, st.sampled_from([PAPER, ADAPTIVE]), st.floats(0.001, 100))
 @settings(max_examples=300)
 def test_more_time_is_never_a_smaller_budget(left: TimeLeft, config: TimeConfig, more_s: float) -> None:
-    less = TurnTime.of(config, left, num_plies=10, typical_plies=80)
-    more = TurnTime.of(config, replace(left, main_s=max(left.main_s, 0) + more_s), num_plies=10, typical_plies=80)
-    assert more.optimum_s >= less.optimum_s - 1e-9
+    less, _ = budget_of(config, left, num_plies=10)
+    more, _ = budget_of(config, replace(left, main_s=max(left.main_s, 0) + more_s), num_plies=10)
+    assert more >= less - 1e-9
 
 
 def test_without_a_clock_there_is_no_limit() -> None:
@@ -290,8 +298,8 @@ PAPERS_RULE = [
 
 @pytest.mark.parametrize(("control", "seconds"), PAPERS_RULE)
 def test_papers_rule(control: str, seconds: float) -> None:
-    budget = TurnTime.of(PAPER, parse(control).start(), num_plies=30, typical_plies=80)
-    assert budget.optimum_s == budget.maximum_s == pytest.approx(seconds, abs=1e-12)
+    optimum_s, maximum_s = budget_of(PAPER, parse(control).start())
+    assert optimum_s == maximum_s == pytest.approx(seconds, abs=1e-12)
 
 
 OPTIMA = [
@@ -318,8 +326,8 @@ OPTIMA = [
 
 @pytest.mark.parametrize(("control", "num_plies", "seconds"), OPTIMA)
 def test_adaptive_optimum(control: str, num_plies: int, seconds: float) -> None:
-    budget = TurnTime.of(ADAPTIVE, parse(control).start(), num_plies=num_plies, typical_plies=80)
-    assert budget.optimum_s == pytest.approx(seconds, abs=1e-12)
+    optimum_s, _ = budget_of(ADAPTIVE, parse(control).start(), num_plies=num_plies)
+    assert optimum_s == pytest.approx(seconds, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -327,8 +335,8 @@ def test_adaptive_optimum(control: str, num_plies: int, seconds: float) -> None:
 )
 def test_adaptive_maximum(control: str, factor: float) -> None:
     """Three times the optimum, if that is not more than half, and later moves do without."""
-    budget = TurnTime.of(ADAPTIVE, parse(control).start(), num_plies=30, typical_plies=80)
-    assert budget.maximum_s == pytest.approx(factor * budget.optimum_s)
+    optimum_s, maximum_s = budget_of(ADAPTIVE, parse(control).start())
+    assert maximum_s == pytest.approx(factor * optimum_s)
 
 
 def spread(control: str, config: TimeConfig) -> list[tuple[float, float]]:
@@ -339,8 +347,8 @@ def spread(control: str, config: TimeConfig) -> list[tuple[float, float]]:
     for move in range(40):
         left = clock.start(0)
         manager.begin(left, num_plies=2 * move)
-        thought.append((manager.budget.optimum_s, left.shown_s))
-        time.now_s += manager.budget.optimum_s
+        thought.append((manager.optimum_s, left.shown_s))
+        time.now_s += manager.optimum_s
         manager.stop_reason(replace(AT_START, best_visits=1))
         time.now_s += config.overhead_s / 2
         clock.stop()
@@ -499,7 +507,7 @@ def test_who_cannot_be_overtaken_never_is(seed: int) -> None:
         time.now_s += 0.1
         stop_reason = manager.stop_reason(progress)
         if stop_reason == OVERTAKEN:
-            rest = (manager.budget.optimum_s - manager.elapsed_s) * progress.num_simulations / time.now_s
+            rest = (manager.optimum_s - manager.elapsed_s) * progress.num_simulations / time.now_s
             assert progress.best_visits > progress.second_visits + rest
         if stop_reason:
             break
@@ -592,4 +600,4 @@ def test_each_setting_changes_when_an_unsettled_search_ends(
 
 
 def test_infinite_budget_is_no_number_of_seconds() -> None:
-    assert TurnTime.of(ADAPTIVE, TimeLeft(), num_plies=0, typical_plies=80) == TurnTime(math.inf, math.inf)
+    assert budget_of(ADAPTIVE, TimeLeft()) == (math.inf, math.inf)

@@ -17,6 +17,7 @@ from zerosum.arena import play_match
 from zerosum.arena.ladder.placement import LadderSettings
 from zerosum.arena.ladder.skills import measure_levels
 from zerosum.base.errors import GameError, SettingsError
+from zerosum.contest.clock import TimeLeft
 from zerosum.contest.mover import MoveLimits
 from zerosum.games import make
 from zerosum.games.random_play import random_lines, state_of
@@ -69,9 +70,9 @@ def test_values_of_an_untrained_network_do_not_multiply_positions(seed: int) -> 
         for line in random_lines(game, num=40, seed=3):
             state = state_of(game, line)
             mover.new_game(0)
-            answer = mover.think("", line, MoveLimits(nodes=500)).answer
-            assert answer is not None and answer.nodes is not None
-            assert answer.nodes <= max(500, 50 * len(game.legal_actions(state))) + 1
+            nodes = mover.think("", line, MoveLimits(nodes=500)).thought.nodes
+            assert nodes is not None
+            assert nodes <= max(500, 50 * len(game.legal_actions(state))) + 1
 
 
 def test_a_hanging_queen_is_taken(player: Player) -> None:
@@ -177,9 +178,9 @@ def test_runs_with_updatable_networks_play_matches(tmp_path) -> None:
 def test_a_mover_keeps_to_clocks() -> None:
     mover = DeepeningProgram().open(make("breakthrough"))
     began = time.monotonic()
-    found = mover.think("", (), MoveLimits(move_time_s=0.2))
+    found = mover.think("", (), MoveLimits((TimeLeft.per_move(0.2),) * 2))
     assert found.action is not None and 0.1 < time.monotonic() - began < 3
-    assert mover.think("", (), MoveLimits(depth=3)).answer.depth == 3
+    assert mover.think("", (), MoveLimits(depth=3)).thought.depth == 3
     with pytest.raises(SettingsError, match="does not ponder"):
         mover.ponder("", (), MoveLimits(nodes=1), threading.Event())
 

@@ -11,6 +11,7 @@ from networks_for_tests import save_network
 from zerosum.base.errors import SettingsError
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
+from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import make
 from zerosum.network.evaluators.evaluator import NetworkEvaluator
 from zerosum.play.contestant import RANDOM, SearchContestant
@@ -46,6 +47,8 @@ def test_an_entry_has_the_words_of_fastchess() -> None:
         resign="score=600 movecount=3",
     )
     assert Entry.parse("x", ["tc=1", "timemargin=50"]).terms == Terms(TimeControl.parse("1"), margin_s=0.05)
+    managed = Terms(time_config=TimeConfig(manager="paper", overhead_s=0.02))
+    assert Entry.parse("x", ["manager=paper", "overhead=0.02"]).terms == managed
     assert Entry.parse("x", ["st=2.5"]).terms.time == TimeControl.parse("st=2.5")
     assert Entry.parse("x", []) == Entry("x")
 

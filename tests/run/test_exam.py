@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from commands_for_tests import Command
 from zerosum.base.errors import DataError, SettingsError
-from zerosum.contest.mover import EngineAnswer, EngineMove, MoveLimits, Mover, Terms
+from zerosum.contest.mover import Answer, MoveLimits, Mover, Terms, Thought
 from zerosum.games import Rules, State, make, start_state
 from zerosum.network.evaluators import UniformEvaluator
 from zerosum.play.contestant import (
@@ -66,14 +66,14 @@ class SolvingMover(Mover):
     def new_game(self, number: int) -> None: ...
 
     @override
-    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> Answer:
         state = functools.reduce(self.game.play, actions, start_state(self.game, start))
         judge, num_moves = self.judges[start], len(actions) // 2 + 1
         actions = self.game.legal_actions(state)
         likely = {action for action in actions if is_likely(self.game, state, judge, action)}
         for action in sorted(actions, key=lambda action: action not in likely):
             if judge.judge(self.game, state, action, num_moves=num_moves).is_right is not False:
-                return EngineMove(action, "", EngineAnswer(self.game.action_text(state, action), 0.0))
+                return Answer(action, Thought())
         raise AssertionError(f"no move is right in {self.game.position_text(state)}")
 
     @override
@@ -136,10 +136,10 @@ def nearest_mate() -> ProgramContestant:
 
     class TableMover(SolvingMover):
         @override
-        def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
+        def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> Answer:
             state = functools.reduce(self.game.play, actions, start_state(self.game, start))
             best = max(self.game.legal_actions(state), key=lambda action: self._worth(self.game.play(state, action)))
-            return EngineMove(best, "", EngineAnswer(self.game.action_text(state, best), 0.0))
+            return Answer(best, Thought())
 
         def _worth(self, after: object) -> float:
             outcome = self.game.outcome(after)  # type: ignore[arg-type]

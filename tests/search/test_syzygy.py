@@ -231,7 +231,8 @@ def test_tables_reach_an_alpha_beta_player_of_matches(tmp_path: Path) -> None:
         contestant = enter(Entry.parse(word, settings), CHESS)
         assert isinstance(contestant, ProgramContestant)
         found = contestant.program.open(CHESS).think(fen, (), MoveLimits(nodes=300))
-        return text_of(fen, found.action) == "c4d5" and (found.answer.win_rate or 0) > 0.99
+        assert found.thought.score is not None
+        return text_of(fen, found.action) == "c4d5" and (found.thought.score.win_rate or 0) > 0.99
 
     option = f"option.syzygy_path={folder}"
     assert not knows_the_win("alphabeta", "nodes=300")

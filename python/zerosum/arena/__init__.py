@@ -14,7 +14,6 @@ from zerosum.arena.plan import MatchSettings as MatchSettings
 from zerosum.arena.plan import require_pairs as require_pairs
 from zerosum.arena.played import FAILURES as FAILURES
 from zerosum.arena.played import PlayedGame as PlayedGame
-from zerosum.arena.played import Thought as Thought
 from zerosum.arena.result import MatchResult as MatchResult
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "MatchResult",
     "MatchSettings",
     "PlayedGame",
-    "Thought",
     "play",
     "play_match",
     "require_pairs",

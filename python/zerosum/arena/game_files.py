@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zerosum.arena.plan import MatchPlan
-from zerosum.arena.played import PlayedGame, Thought
+from zerosum.arena.played import PlayedGame
 from zerosum.base.errors import DataError
 from zerosum.contest.adjudication import Score
+from zerosum.contest.mover import Thought
 from zerosum.games import Rules
 from zerosum.games.playthrough import Playthrough
 from zerosum.notation import Evaluation, Move, Record, append_game

@@ -15,13 +15,13 @@ from types import TracebackType
 from typing import Self
 
 from zerosum.arena.plan import MatchPlan, MatchSettings
-from zerosum.arena.played import FAILURES, PlayedGame, Thought
+from zerosum.arena.played import FAILURES, PlayedGame
 from zerosum.arena.result import MatchResult, PairCounter
 from zerosum.arena.seating import seats_of
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
 from zerosum.contest.adjudication import AdjudicationRules, ScoredMove, adjudicate
 from zerosum.contest.clock import Clock
-from zerosum.contest.mover import MoveLimits
+from zerosum.contest.mover import MoveLimits, Thought
 from zerosum.games import Rules
 from zerosum.games.playthrough import Playthrough
 from zerosum.play.contestant import Contestant, ProgramContestant
@@ -208,17 +208,15 @@ class Match:
 
     def _limits(self, board: _Board, player: int) -> MoveLimits:
         terms = self._players[board.seats[player]].terms
-        if board.clock is None or not terms.has_clock:
+        if board.clock is None:
             return MoveLimits(nodes=terms.nodes, depth=terms.depth)
-        left = board.clock.left(0), board.clock.left(1)
-        flag_falls_s = terms.time.flag_falls_after_s(left[player])
-        return MoveLimits.of_clocks(
-            left,
-            player,
-            flag_falls_s=flag_falls_s,
-            margin_s=terms.margin_s,
+        clocks = board.clock.left(0), board.clock.left(1)
+        return MoveLimits(
+            clocks,
             nodes=terms.nodes,
             depth=terms.depth,
+            flag_falls_s=terms.time.flag_falls_after_s(clocks[player]),
+            margin_s=terms.margin_s,
         )
 
     def _wait(self) -> Decision | BaseException:

@@ -5,30 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from zerosum.contest.adjudication import Score
+from zerosum.contest.mover import Thought
 from zerosum.notation.centipawns import value_of
 
 FAILURES = ("time", "illegal move", "forfeit")
 """Endings that are the loser's fault alone, in the words of `zerosum.notation.record.ENDINGS`."""
-
-
-@dataclass(frozen=True)
-class Thought:
-    """What a player reported about a move."""
-
-    score: Score | None = None
-    """Score of the position for the player; None if it reported none."""
-    seconds: float | None = None
-    """Time of the move; None where games share the time, as our own searches without clocks do."""
-    clock_s: float | None = None
-    """Time on its clock after the move; None without a clock."""
-    depth: int | None = None
-    """Plies that an engine reports."""
-    nodes: int | None = None
-    """Nodes that an engine reports; simulations of our own search."""
-    lines: tuple[tuple[int, Score], ...] = ()
-    """The moves that an engine compared (`MultiPV`) with their scores, the best first; not kept in match files."""
-    shares: tuple[tuple[int, float], ...] = ()
-    """The moves of a search of ours with their shares of the visits, if `MatchSettings.keeps_shares`; not kept."""
 
 
 def value_of_score(score: Score, coefficient: int) -> float:

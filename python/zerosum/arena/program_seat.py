@@ -8,10 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from typing_extensions import override
 
-from zerosum.arena.played import Thought
 from zerosum.arena.seats import Decision, Inbox, Seat, Turn
-from zerosum.contest.adjudication import Score
-from zerosum.contest.mover import AnswerLine, EngineAnswer, EngineFailure, EngineMove, Mover
+from zerosum.contest.mover import EngineFailure, Mover
 from zerosum.games import State
 from zerosum.play.deepening_mover import DeepeningMover
 from zerosum.play.engines.engine import ExternalEngine
@@ -114,7 +112,8 @@ class ProgramSeat(Seat):
             if failure is not None:
                 raise failure
             assert mover is not None
-            self._inbox.put(_decision(turn, mover.think(turn.start, turn.actions, turn.limits)))
+            answer = mover.think(turn.start, turn.actions, turn.limits)
+            self._inbox.put(Decision(turn.board, answer.action, answer.thought, answer.ending))
         except EngineFailure as error:
             self._failures[turn.board] = error
             self._inbox.put(Decision(turn.board, None, ending=error.ending, note=str(error)))
@@ -150,17 +149,3 @@ class ProgramSeat(Seat):
             with self._lock:
                 self._idle.append(mover)
         return score
-
-
-def _decision(turn: Turn, move: EngineMove) -> Decision:
-    answer = move.answer
-    score = _score(answer) if answer.win_rate is None else Score(win_rate=answer.win_rate, lead=answer.lead)
-    lines = tuple((action, rated) for action, line in move.lines if (rated := _score(line)) is not None)
-    thought = Thought(score, seconds=answer.seconds, depth=answer.depth, nodes=answer.nodes, lines=lines)
-    return Decision(turn.board, move.action, thought, ending=move.ending)
-
-
-def _score(told: EngineAnswer | AnswerLine) -> Score | None:
-    if told.mate is not None:
-        return Score(mate=told.mate)
-    return None if told.centipawns is None else Score(centipawns=told.centipawns)

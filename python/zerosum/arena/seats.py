@@ -14,11 +14,9 @@ from queue import SimpleQueue
 from typing_extensions import override
 
 from zerosum._core import Root, Search, uniform
-from zerosum.arena.played import Thought
 from zerosum.contest.adjudication import Score, moves_to_mate
-from zerosum.contest.mover import MoveLimits
+from zerosum.contest.mover import MoveLimits, Thought
 from zerosum.games import Rules, State
-from zerosum.play.analysis import win_rate
 from zerosum.play.contestant import SearchContestant
 from zerosum.play.driver import EDGES_PER_NODE
 from zerosum.play.search_mover import chosen_action
@@ -193,11 +191,7 @@ class SearchSeat(Seat):
         root = self._pool.search.root(tree)
         action = chosen_action(root, self._contestant, seed=self._seed, game=turn.game_index, ply=turn.state.plies)
         plies = plies_to_end(self._pool.search, tree, root, action)
-        if plies is None:
-            lead = self._contestant.lead(self._pool.search.game, turn.state)
-            score = Score(win_rate=win_rate(root.value), lead=lead)
-        else:
-            score = Score(mate=moves_to_mate(plies))
+        score = self._contestant.score(self._pool.search.game, turn.state, root.value, plies_to_end=plies)
         shares = zip(root.actions.tolist(), root.visit_policy().tolist(), strict=True) if self._keeps_shares else ()
         kept = tuple((move, share) for move, share in shares if share > 0)
         return Decision(turn.board, action, Thought(score, nodes=root.num_simulations, shares=kept))

@@ -15,10 +15,11 @@ from typing import Any
 
 import filelock
 
-from zerosum.arena.played import PlayedGame, Thought
+from zerosum.arena.played import PlayedGame
 from zerosum.base.errors import DataError, RunError, shown
 from zerosum.base.files import append_line, read_lines, repair_lines
 from zerosum.contest.adjudication import Score
+from zerosum.contest.mover import Thought
 from zerosum.games import Rules
 from zerosum.games.playthrough import Playthrough
 from zerosum.notation.own_files import MATCH_FORMAT as FORMAT

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from zerosum.arena.plan import MatchPlan, MatchSettings
-from zerosum.arena.played import PlayedGame, Thought
+from zerosum.arena.played import PlayedGame
 from zerosum.arena.session import Say, SessionResult, plan_match, play_session, with_openings
 from zerosum.base.errors import SettingsError, ZerosumError
 from zerosum.contest.clock import TimeControl
-from zerosum.contest.mover import Terms
+from zerosum.contest.mover import Terms, Thought
 from zerosum.contest.paper import PaperMatch, paper_matches
+from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import Rules, make
 from zerosum.games.playthrough import Playthrough
 from zerosum.games.short_names import short_name
@@ -225,7 +226,7 @@ def _player(words: SuiteWords, match: PaperMatch, game: Rules, control: TimeCont
     """The player in AlphaZero's place. Only a tree search has the paper's rule of time, and visits to draw moves by."""
     word = _player_word(words, game, say)
     if _is_tree_search(word, game):
-        terms = Terms(control, manager="paper", overhead_s=OVERHEAD_S)
+        terms = Terms(control, time_config=TimeConfig(manager="paper", overhead_s=OVERHEAD_S))
         plies, within = match.sampled_plies, match.sampled_within
         return Entry(word, terms, sampled_plies=plies, sampled_within=within, resign=resign)
     drawn = f", and it does not draw its moves of the first {match.sampled_plies} plies" if match.sampled_plies else ""

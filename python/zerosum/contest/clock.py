@@ -38,7 +38,11 @@ _CONTROL = re.compile(
 
 @dataclass(frozen=True)
 class TimeLeft:
-    """A player's time at the beginning of a turn, in seconds. By default there is no limit."""
+    """A player's time at the beginning of a turn, in seconds. By default there is no limit.
+
+    Raises:
+        SettingsError: a number is out of range, or there is more than main time without a limit.
+    """
 
     main_s: float = math.inf
     """Main time, 0 in overtime. Protocols may report clocks below 0."""
@@ -53,6 +57,29 @@ class TimeLeft:
     num_periods: int = 0
     """Periods left, including the current one."""
 
+    def __post_init__(self) -> None:
+        is_sane = (
+            -math.inf < self.main_s
+            and 0 <= self.increment_s < math.inf
+            and (self.moves_to_go is None or self.moves_to_go > 0)
+            and math.isfinite(self.period_s)
+            and (self.period_moves > 0 < self.num_periods or self.period_moves == 0 == self.num_periods)
+        )
+        if not is_sane:
+            raise SettingsError(
+                f"{self}: expected seconds that are finite, an increment of at least 0, at least 1 move to go, and"
+                " periods together with their moves."
+            )
+        if not self.is_limited and (self.increment_s or self.moves_to_go or self.num_periods):
+            raise SettingsError(f"{self}: an increment, moves to go or overtime needs a clock: give main_s, too.")
+
+    @classmethod
+    def per_move(cls, seconds: float) -> TimeLeft:
+        """A time for each move, at least 0. Raises SettingsError if it is out of range."""
+        if seconds < 0:
+            raise SettingsError(f"The time per move is {seconds:g} seconds, but must be at least 0.")
+        return cls(main_s=0.0, period_s=seconds, period_moves=1, num_periods=1)
+
     @classmethod
     def of_go(cls, words: Mapping[str, int], *, color: str) -> TimeLeft:
         """Parse the clocks of UCI's or USI's `go`: `{"wtime": 1000, "winc": 50, …}`, in milliseconds.
@@ -64,7 +91,7 @@ class TimeLeft:
             color: The letter of the player to move: "w" or "b".
         """
         if (move_time := words.get("movetime")) is not None:
-            return cls(main_s=0.0, period_s=max(move_time, 0) / 1000, period_moves=1, num_periods=1)
+            return cls.per_move(max(move_time, 0) / 1000)
         byoyomi, time_left = max(words.get("byoyomi", 0), 0) / 1000, words.get(f"{color}time")
         if time_left is None and not byoyomi:
             return cls()
@@ -92,6 +119,11 @@ class TimeLeft:
     def shown_s(self) -> float:
         """The time on the clock: main time, or the rest of the period."""
         return self.period_s if self.is_overtime else self.main_s
+
+    @property
+    def answer_s(self) -> float:
+        """The time for this turn without losing a period; infinite without a clock."""
+        return max(self.main_s, 0.0) + (self.period_s if self.num_periods else 0.0)
 
     def used_until(self, next_turn: TimeLeft) -> float | None:
         """Seconds that this turn took, from the player's time at its next turn; None if that is ambiguous."""
@@ -260,9 +292,7 @@ class TimeControl:
 
     def flag_falls_after_s(self, left: TimeLeft) -> float:
         """Longest duration of this turn, further periods included."""
-        if not left.num_periods:
-            return left.main_s
-        return max(left.main_s, 0.0) + left.period_s + (left.num_periods - 1) * self.period_s
+        return left.answer_s + max(left.num_periods - 1, 0) * self.period_s
 
     def after_move(self, left: TimeLeft, elapsed_s: float) -> TimeLeft | None:
         """The time left after a move that took `elapsed_s`; None if the flag fell."""

@@ -9,17 +9,17 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Protocol
 
 from zerosum.base.errors import SettingsError, ZerosumError
+from zerosum.contest.adjudication import Score
 from zerosum.contest.clock import TimeControl, TimeLeft
-from zerosum.contest.time_manager import Manager, TimeConfig
+from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import Rules
 
 MARGIN_S = 0.1
 """Default time by which a clock may be overstepped: the way to a program and back."""
-UNKNOWN_MATE = 10_000
 
 
 class EngineFailure(ZerosumError, RuntimeError):  # noqa: N818 (it is the engine's failure, not our error)
@@ -36,143 +36,64 @@ class EngineFailure(ZerosumError, RuntimeError):  # noqa: N818 (it is the engine
 
 @dataclass(frozen=True)
 class MoveLimits:
-    """Limits of one move: a clock, a time, nodes, a depth, or several of these."""
+    """Limits of one move: clocks, nodes, a depth, or several of these."""
 
-    remaining_s: tuple[float, float] | None = None
-    """Clocks of player 0 (which moves first) and player 1; None without clocks."""
-    increment_s: tuple[float, float] = (0.0, 0.0)
-    """Time added after each move of each player."""
-    moves_to_go: int | None = None
-    """Moves that the mover has to make in its remaining time; None is the rest of the game."""
-    byoyomi_s: float = 0.0
-    """Time for each move once the clock of the mover is at 0."""
-    move_time_s: float | None = None
-    """Time for this move."""
+    clocks: tuple[TimeLeft, TimeLeft] = (TimeLeft(), TimeLeft())
+    """Time left of player 0 (which moves first) and of player 1. The mover's is a limit, the other's is told to it."""
     nodes: int | None = None
     depth: int | None = None
     """Plies."""
     flag_falls_s: float | None = None
-    """Time after which the mover loses, if later than the other limits say, as with further periods."""
+    """Time after which the mover loses, if later than its clock says, as with further periods."""
     margin_s: float = MARGIN_S
     """Time by which an answer may be late without losing."""
 
-    @classmethod
-    def of_clocks(
-        cls,
-        left: tuple[TimeLeft, TimeLeft],
-        player: int,
-        *,
-        flag_falls_s: float,
-        margin_s: float,
-        nodes: int | None,
-        depth: int | None,
-    ) -> MoveLimits:
-        """Limits of a mover under a clock, as far as protocols can express them.
-
-        An engine hears of one period of overtime at a time, and of Canadian overtime once it begins. An opponent
-        without a clock is reported with the mover's.
-
-        Args:
-            left: Time left of players 0 and 1.
-            player: The mover, which has a clock.
-            flag_falls_s: `TimeControl.flag_falls_after_s` of the mover.
-            margin_s: Time by which its move may be late.
-            nodes: An additional limit.
-            depth: An additional limit.
-        """
-        own = left[player]
-        if own.is_overtime and own.period_moves == 1:
-            return cls(move_time_s=own.period_s, nodes=nodes, depth=depth, flag_falls_s=flag_falls_s, margin_s=margin_s)
-        first, second = (clock if clock.is_limited else own for clock in left)
-        return cls(
-            remaining_s=(first.shown_s, second.shown_s),
-            increment_s=(first.increment_s, second.increment_s),
-            moves_to_go=own.period_moves if own.is_overtime else own.moves_to_go,
-            byoyomi_s=own.period_s if own.period_moves == 1 else 0.0,
-            nodes=nodes,
-            depth=depth,
-            flag_falls_s=flag_falls_s,
-            margin_s=margin_s,
-        )
-
     def __post_init__(self) -> None:
-        if self.remaining_s is None and (any(self.increment_s) or self.moves_to_go is not None or self.byoyomi_s):
-            raise SettingsError("An increment, moves to go or byoyomi needs a clock: give remaining_s, too.")
-        for name, low in (("moves_to_go", 1), ("byoyomi_s", 0), ("move_time_s", 0), ("nodes", 1), ("depth", 1)):
+        for name in ("nodes", "depth"):
             value = getattr(self, name)
-            if value is not None and not low <= value < math.inf:
-                raise SettingsError(f"{name} is {value}, but must be at least {low}.")
-        if not all(0 <= seconds < math.inf for seconds in self.increment_s):
-            raise SettingsError(f"increment_s is {self.increment_s}, but must be at least 0.")
-        if not all(map(math.isfinite, self.remaining_s or ())):
-            raise SettingsError(f"remaining_s is {self.remaining_s}, but must be a finite number or None.")
+            if value is not None and value < 1:
+                raise SettingsError(f"{name} is {value}, but must be at least 1.")
 
     def allowed_s(self, player: int) -> float | None:
-        """Time in which this player has to answer; None if no limit is a time."""
-        if self.flag_falls_s is not None:
-            return self.flag_falls_s
-        times = [] if self.move_time_s is None else [self.move_time_s]
-        if self.remaining_s is not None:
-            times.append(max(self.remaining_s[player], 0.0) + self.byoyomi_s)
-        return min(times, default=None)
+        """Time in which this player has to answer; None without a clock."""
+        clock = self.clocks[player]
+        if not clock.is_limited:
+            return None
+        return clock.answer_s if self.flag_falls_s is None else self.flag_falls_s
 
 
 @dataclass(frozen=True)
-class AnswerLine:
-    """One of several moves that an engine compares (`MultiPV`), in its protocol's notation. The move may be illegal."""
+class Thought:
+    """What a player reported about a move."""
 
-    move: str
-    centipawns: int | None
-    """Its score, as `EngineAnswer.centipawns`."""
-    mate: int | None
-    """Its score if it is a mate, as `EngineAnswer.mate`."""
-
-
-@dataclass(frozen=True)
-class EngineAnswer:
-    """An engine's answer in its protocol's notation. The move may be illegal."""
-
-    move: str
-    """A move, or another word of the protocol: "resign", "win"."""
-    seconds: float
-    """Time from the question to the answer, by our clock."""
-    centipawns: int | None = None
-    """Last score, for the player to move; None without one, and if it was a mate."""
-    mate: int | None = None
-    """Last score, if it was a mate: positive if the player to move mates.
-
-    The unit is moves in UCI and plies in USI; `UNKNOWN_MATE` of either sign is a mate of unknown length.
-    """
+    score: Score | None = None
+    """Score of the position for the player; None if it reported none."""
+    seconds: float | None = None
+    """Time of the move; None where games share the time, as our own searches without clocks do."""
+    clock_s: float | None = None
+    """Time on its clock after the move; None without a clock."""
     depth: int | None = None
-    """Last depth that the engine reported."""
+    """Plies that an engine reports."""
     nodes: int | None = None
-    pv: tuple[str, ...] = ()
-    """The principal variation as the engine wrote it."""
-    ponder: str = ""
-    """Expected reply, to ponder on; "" if the engine named none."""
-    win_rate: float | None = None
-    """Expected points in [0, 1] for the player to move, if reported instead of a score."""
-    lead: float | None = None
-    """The lead beside that win rate, as `Score.lead`, if its rule of resignation asks for it."""
-    lines: tuple[AnswerLine, ...] = ()
-    """The compared moves with a score, the best first; empty if the engine reports one move."""
+    """Nodes that an engine reports; simulations of our own search."""
+    lines: tuple[tuple[int, Score], ...] = ()
+    """The moves that an engine compared (`MultiPV`) with their scores, the best first; not kept in match files."""
+    shares: tuple[tuple[int, float], ...] = ()
+    """The moves of a search of ours with their shares of the visits, if `MatchSettings.keeps_shares`; not kept."""
 
 
 @dataclass(frozen=True)
-class EngineMove:
-    """The decision of an engine in a position."""
+class Answer:
+    """A mover's answer in a position."""
 
     action: int | None
-    """A legal move; None if the engine ended the game."""
-    ending: str
+    """A legal move; None if the mover ended the game."""
+    thought: Thought
+    ending: str = ""
     """"" with a move, else "resignation" or "declaration" (USI's `bestmove win`, whose validity others check).
 
     One of `zerosum.notation.record.ENDINGS`.
     """
-    answer: EngineAnswer
-    """Score, depth, nodes and time of the move."""
-    lines: tuple[tuple[int, AnswerLine], ...] = ()
-    """The legal ones of `answer.lines` with their actions."""
 
 
 class Mover(Protocol):
@@ -181,7 +102,7 @@ class Mover(Protocol):
     def new_game(self, number: int) -> None:
         """Begin the game with this number in the match, from 0. Raises EngineFailure."""
 
-    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> Answer:
         """The move in the position after `actions` from `start`, a text as `start_state` takes it.
 
         Raises:
@@ -226,10 +147,8 @@ class Terms:
     """Nodes of each move; for our own search simulations, instead of the player's own number."""
     depth: int | None = None
     """Plies of each move, for a program."""
-    manager: Manager = TimeConfig().manager
-    """How our search uses its clock: `TimeConfig.manager`."""
-    overhead_s: float = TimeConfig().overhead_s
-    """Largest delay of its moves, as `TimeConfig.overhead_s`."""
+    time_config: TimeConfig = TimeConfig()
+    """How our search uses its clock."""
     margin_s: float = MARGIN_S
     """Time by which its clock may be overstepped; it is never charged."""
     ponder: bool = False
@@ -244,12 +163,6 @@ class Terms:
             raise SettingsError(f"timemargin is {self.margin_s * 1000:g}, but must be at least 0 milliseconds.")
         if self.margin_s != MARGIN_S and not self.has_clock:
             raise SettingsError(f"timemargin={self.margin_s * 1000:g} without a clock: add tc or st.")
-        _ = self.time_config  # raises if out of range
-
-    @property
-    def time_config(self) -> TimeConfig:
-        """The time management of our search. Raises SettingsError if a setting is out of range."""
-        return TimeConfig(manager=self.manager, overhead_s=self.overhead_s)
 
     @property
     def has_clock(self) -> bool:
@@ -260,8 +173,10 @@ class Terms:
         words = [str(self.time)] if self.has_clock else []
         words += [] if self.nodes is None else [f"{self.nodes:,} nodes"]
         words += [] if self.depth is None else [f"depth {self.depth}"]
-        words += [] if self.manager == TimeConfig().manager else [f"manager {self.manager}"]
-        words += [] if self.overhead_s == TimeConfig().overhead_s else [f"overhead {self.overhead_s:g} s"]
+        for setting in fields(TimeConfig):
+            value, name = getattr(self.time_config, setting.name), setting.name.removesuffix("_s")
+            if value != setting.default:
+                words.append(f"{name} {value}".removesuffix(".0") + (" s" if name != setting.name else ""))
         words += [] if self.margin_s == MARGIN_S else [f"timemargin {self.margin_s * 1000:g} ms"]
         words += ["ponder"] if self.ponder else []
         return ", ".join(words)

@@ -6,7 +6,7 @@
         ...
 
 The module knows neither games nor protocols: it receives the clock as a `TimeLeft` and the search's state as a
-`Progress`. Start with `TurnTime.of`.
+`Progress`. Start with `TimeManager`.
 """
 
 from __future__ import annotations
@@ -115,55 +115,6 @@ class Progress:
     """Simulations since this search began, pondering included."""
 
 
-@dataclass(frozen=True)
-class TurnTime:
-    """Seconds of the player's own time for a turn; infinite without a clock, 0 for an immediate answer."""
-
-    optimum_s: float
-    maximum_s: float
-    """At least the optimum; the flag does not fall within this time plus the overhead."""
-
-    @classmethod
-    def of(
-        cls, config: TimeConfig, left: TimeLeft, *, num_plies: int, typical_plies: float, lag_s: float | None = None
-    ) -> TurnTime:
-        """The budget of a turn by a manager's rule.
-
-        Args:
-            config: The rule and the overhead.
-            left: The clock; it may be below 0.
-            num_plies: Number of plies played.
-            typical_plies: Typical length of a game (`zerosum.games.measure_game`).
-            lag_s: Usual lag of a turn; the overhead if unknown.
-        """
-        if not left.is_limited:
-            return cls(math.inf, math.inf)
-        main, overhead = max(left.main_s, 0.0), config.overhead_s
-        lag = overhead if lag_s is None else min(lag_s, overhead)
-        expected = config.moves_expected(num_plies, typical_plies)
-        has_overtime = left.num_periods > 0
-        increment = 0.0 if has_overtime else left.increment_s
-        per_move = left.period_s / left.period_moves if has_overtime else increment
-
-        # The reserve: the overhead for this move, and the lag (or at least one overhead) for later ones.
-        num_moves = left.period_moves if has_overtime else left.moves_to_go
-        time = main + left.period_s if has_overtime else main
-        num_others = (num_moves or expected) - 1
-        worst, usual = max(0.0, overhead - increment), max(0.0, lag - increment)
-        reserve = overhead + max(usual * num_others, worst * min(num_others, 1))
-        available = max(0.0, time - (reserve if num_moves else max(overhead, min(reserve, time / 2))))
-
-        if config.manager == "paper":
-            optimum = min(max(0.0, main / 20 + per_move - overhead), available)
-            return cls(optimum, optimum)
-        spread = main if has_overtime else available
-        share = 1 / min(left.moves_to_go or math.inf, expected)
-        optimum = min(spread * share + max(0.0, per_move - lag), available)
-        # At most half for one move, unless it is the last, without the reserve of later moves.
-        maximum = min(config.maximum_factor * optimum, available / 2, time - reserve)
-        return cls(optimum, max(optimum, maximum))
-
-
 class TimeManager:
     """Decides when the searches of a player end, turn by turn.
 
@@ -186,6 +137,10 @@ class TimeManager:
         self._num_plies = 0
         self._left: TimeLeft | None = None
         self._lags_s = deque[float](maxlen=LAGS_REMEMBERED)
+        self.optimum_s = math.inf
+        """Seconds of the player's own time for the turn; infinite without a clock, 0 for an immediate answer."""
+        self.maximum_s = math.inf
+        """At least the optimum; the flag does not fall within this time plus the overhead."""
 
     def begin(
         self, left: TimeLeft, *, num_plies: int, is_pondering: bool = False, clock_since_s: float | None = None
@@ -194,7 +149,7 @@ class TimeManager:
         if self._left is not None and num_plies > self._num_plies:
             self._learn_lag(self._left, left)
         self._num_plies = num_plies
-        self._left, self.budget = left, self._budget_of(left)
+        self._allot(left)
         self._began_s = self._asked_s = self._changed_s = self._now()
         since = self._began_s if clock_since_s is None else clock_since_s
         self._charged_since_s = None if is_pondering else since
@@ -207,7 +162,7 @@ class TimeManager:
         assert self.is_pondering
         self._charged_since_s = self._now()
         if left is not None:
-            self._left, self.budget = left, self._budget_of(left)
+            self._allot(left)
 
     @property
     def lag_s(self) -> float | None:
@@ -233,7 +188,7 @@ class TimeManager:
         The search goes on while it ponders, and until there is a move to play.
         """
         self._watch(progress)
-        elapsed, optimum, maximum = self.elapsed_s, self.budget.optimum_s, self.budget.maximum_s
+        elapsed, optimum, maximum = self.elapsed_s, self.optimum_s, self.maximum_s
         if self.is_pondering or not progress.best_visits or maximum == math.inf:
             return None
         round_s = max(self._round_s, self._round_before_s)
@@ -268,15 +223,42 @@ class TimeManager:
         since_change, searched = self._asked_s - self._changed_s, self._asked_s - self._began_s
         return progress.is_best_by_value and since_change >= self._config.settling_share * searched
 
-    def _budget_of(self, left: TimeLeft) -> TurnTime:
-        return TurnTime.of(
-            self._config, left, num_plies=self._num_plies, typical_plies=self._typical_plies, lag_s=self.lag_s
-        )
+    def _allot(self, left: TimeLeft) -> None:
+        """Set the optimum and the maximum by the manager's rule, for a clock that may be below 0."""
+        self._left = left
+        self.optimum_s, self.maximum_s = self._allotted(left) if left.is_limited else (math.inf, math.inf)
+
+    def _allotted(self, left: TimeLeft) -> tuple[float, float]:
+        """(optimum, maximum) of a turn with a clock."""
+        config, main, overhead = self._config, max(left.main_s, 0.0), self._config.overhead_s
+        lag = overhead if self.lag_s is None else min(self.lag_s, overhead)
+        expected = config.moves_expected(self._num_plies, self._typical_plies)
+        has_overtime = left.num_periods > 0
+        increment = 0.0 if has_overtime else left.increment_s
+        per_move = left.period_s / left.period_moves if has_overtime else increment
+
+        # The reserve: the overhead for this move, and the lag (or at least one overhead) for later ones.
+        num_moves = left.period_moves if has_overtime else left.moves_to_go
+        num_others = (num_moves or expected) - 1
+        worst, usual = max(0.0, overhead - increment), max(0.0, lag - increment)
+        reserve = overhead + max(usual * num_others, worst * min(num_others, 1))
+        time = left.answer_s
+        available = max(0.0, time - (reserve if num_moves else max(overhead, min(reserve, time / 2))))
+
+        if config.manager == "paper":
+            optimum = min(max(0.0, main / 20 + per_move - overhead), available)
+            return optimum, optimum
+        spread = main if has_overtime else available
+        share = 1 / min(left.moves_to_go or math.inf, expected)
+        optimum = min(spread * share + max(0.0, per_move - lag), available)
+        # At most half for one move, unless it is the last, without the reserve of later moves.
+        maximum = min(config.maximum_factor * optimum, available / 2, time - reserve)
+        return optimum, max(optimum, maximum)
 
     def _learn_lag(self, before: TimeLeft, left: TimeLeft) -> None:
         """Learn the previous turn's lag, if this turn's clock reveals it."""
         used = before.used_until(left)
         if used is not None and self._charged_since_s is not None:
             thought = max(self._asked_s - self._charged_since_s, 0.0)
-            planned = thought if thought <= self.budget.maximum_s else 0.0
+            planned = thought if thought <= self.maximum_s else 0.0
             self._lags_s.append(min(max(used - planned, 0.0), self._config.overhead_s))

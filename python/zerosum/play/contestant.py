@@ -11,12 +11,13 @@ from typing import Any
 
 from zerosum._core import MAX_ALPHA_BETA_DEPTH
 from zerosum.base.errors import SettingsError
-from zerosum.contest.adjudication import ResignRule
+from zerosum.contest.adjudication import ResignRule, Score, moves_to_mate
 from zerosum.contest.mover import Program, Terms
 from zerosum.games import Rules, State, measure_game
 from zerosum.games.rules import with_planes_of
 from zerosum.network.evaluators import Evaluator, RolloutEvaluator
 from zerosum.network.evaluators.ownership import OwnershipNetwork
+from zerosum.play.analysis import win_rate
 from zerosum.play.player import Player
 from zerosum.play.words import ALPHA_BETA as ALPHA_BETA
 from zerosum.play.words import ROLLOUTS as ROLLOUTS
@@ -78,15 +79,21 @@ class SearchContestant:
     def _resigns_by_lead(self) -> bool:
         return self.resign is not None and self.resign.lead is not None
 
-    def lead(self, game: Rules, state: State) -> float | None:
-        """Points by which the player to move leads, by the network; None if the rule of resignation needs no lead.
+    def score(self, game: Rules, state: State, value: float, *, plies_to_end: int | None) -> Score:
+        """The score of a searched position; its lead, by the network, is there if the rule of resignation needs it.
 
-        `game` has the planes of the network (`rules`), and the position is not over.
+        Args:
+            game: It has the planes of the network (`rules`).
+            state: The position, which is not over.
+            value: The search's value for the player to move, in [-1, 1].
+            plies_to_end: Plies to a forced end, positive for a win of the player to move; None if none is known.
         """
+        if plies_to_end is not None:
+            return Score(mate=moves_to_mate(plies_to_end))
         if not self._resigns_by_lead:
-            return None
+            return Score(win_rate=win_rate(value))
         assert self.ownership is not None
-        return self.ownership.points(game.encode([state]).planes()).lead
+        return Score(win_rate=win_rate(value), lead=self.ownership.points(game.encode([state]).planes()).lead)
 
     def description(self) -> dict[str, Any]:
         """Everything else that its moves depend on, ready for JSON."""
@@ -180,7 +187,7 @@ def _no_depth(name: str, terms: Terms) -> SettingsError:
 
 def _require_no_management(name: str, terms: Terms) -> None:
     if terms.time_config != Terms().time_config:
-        said = f"manager={terms.manager} and overhead={terms.overhead_s:g}"
+        said = f"manager={terms.time_config.manager} and overhead={terms.time_config.overhead_s:g}"
         raise SettingsError(f"{name} has {said}, which only our own searches with a clock take.")
 
 

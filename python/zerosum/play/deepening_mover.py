@@ -13,12 +13,14 @@ from typing_extensions import override
 from zerosum._core import DEEPENING_PARTS, DeepeningSearch, Iteration, Leaves, Root, UpdatableNetwork, uniform
 from zerosum.base.errors import SettingsError, nearest, shown
 from zerosum.base.settings import true_or_false
-from zerosum.contest.adjudication import moves_to_mate
-from zerosum.contest.mover import EngineAnswer, EngineMove, MoveLimits, Mover
+from zerosum.contest.adjudication import Score, moves_to_mate
+from zerosum.contest.clock import TimeLeft
+from zerosum.contest.mover import Answer, MoveLimits, Mover, Thought
 from zerosum.games import Rules, State, start_state
 from zerosum.games.rules import with_planes_of
 from zerosum.network.evaluators import Evaluator
 from zerosum.network.evaluators.updatable import UpdatableEvaluator, value_of
+from zerosum.play.analysis import win_rate
 from zerosum.play.deepening_driver import ENTRIES_PER_MIB
 from zerosum.play.player import ALPHA_BETA_NODES
 from zerosum.play.skill import drawn_action
@@ -163,26 +165,19 @@ class DeepeningMover(Mover):
         self._search.clear()
 
     @override
-    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> Answer:
         began, state = self._now(), self._state(start, actions)
-        nodes, seconds = limits.nodes, thinking_seconds(limits, self._game.player(state))
+        nodes, seconds = limits.nodes, thinking_seconds(limits.clocks[self._game.player(state)])
         if nodes is None and seconds is None and limits.depth is None:
             nodes = self._program.nodes
         found = self._search.think(state, nodes=nodes, seconds=seconds, depth=limits.depth)
         if found is None:  # stopped: any move will do
             action = self._game.legal_actions(state, past_soft_endings=True)[0]
-            return EngineMove(action, "", EngineAnswer(self._game.action_text(state, action), self._now() - began))
+            return Answer(action, Thought(seconds=self._now() - began))
         self.evaluations += found.num_nodes
         plies, action = found.plies_to_end, self._chosen(state, found, len(actions))
-        answer = EngineAnswer(
-            self._game.action_text(state, action),
-            self._now() - began,
-            mate=None if plies is None else moves_to_mate(plies),
-            depth=found.depth,
-            nodes=found.num_nodes,
-            win_rate=(1 + value_of(found)) / 2 if plies is None else None,
-        )
-        return EngineMove(action, "", answer)
+        score = Score(win_rate=win_rate(value_of(found))) if plies is None else Score(mate=moves_to_mate(plies))
+        return Answer(action, Thought(score, seconds=self._now() - began, depth=found.depth, nodes=found.num_nodes))
 
     @override
     def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None:
@@ -211,19 +206,24 @@ class DeepeningMover(Mover):
         return functools.reduce(self._game.play, actions, self._start[1])
 
 
-def thinking_seconds(limits: MoveLimits, player: int) -> float | None:
+def thinking_seconds(left: TimeLeft) -> float | None:
     """The time for a move; None without a clock.
 
-    >>> thinking_seconds(MoveLimits(move_time_s=1.0), 0), thinking_seconds(MoveLimits(nodes=5), 0)
+    >>> thinking_seconds(TimeLeft.per_move(1.0)), thinking_seconds(TimeLeft())
     (0.98, None)
-    >>> thinking_seconds(MoveLimits(remaining_s=(50.0, 9.0), increment_s=(1.0, 1.0)), 0)
+    >>> thinking_seconds(TimeLeft(50.0, increment_s=1.0))
     2.78
+
+    In overtime a move gets an equal part of the period, here 12 of 300 seconds; in main time that comes on top.
+
+    >>> thinking_seconds(TimeLeft(50.0, period_s=300.0, period_moves=25, num_periods=1))
+    13.98
     """
-    if limits.move_time_s is not None:
-        return max(limits.move_time_s - OVERHEAD_S, limits.move_time_s / 2)
-    if limits.remaining_s is None:
+    if not left.is_limited:
         return None
-    left = max(limits.remaining_s[player], 0.0)
-    wanted = left / (limits.moves_to_go or MOVES_LEFT) + INCREMENT_SHARE * limits.increment_s[player]
-    wanted = min(wanted, max(MOST_SHARE * left, limits.increment_s[player] / 2)) + limits.byoyomi_s
+    main, increment = max(left.main_s, 0.0), left.increment_s
+    wanted = main / (left.moves_to_go or MOVES_LEFT) + INCREMENT_SHARE * increment
+    wanted = min(wanted, max(MOST_SHARE * main, increment / 2))
+    if left.num_periods:
+        wanted += max(left.period_s, 0.0) / left.period_moves
     return max(wanted - OVERHEAD_S, wanted / 2)

@@ -38,6 +38,7 @@ from zerosum.contest.adjudication import ResignRule, percentage
 from zerosum.contest.clock import TimeControl
 from zerosum.contest.mover import Terms
 from zerosum.contest.paper import paper_matches
+from zerosum.contest.time_manager import TimeConfig
 from zerosum.games import Rules
 from zerosum.network.evaluators.backends import Precision
 from zerosum.play.contestant import (
@@ -121,10 +122,13 @@ class Entry:
         if "tc" in values and "st" in values:
             raise SettingsError(f"tc={values['tc']} and st={values['st']}: give one of them.")
         control = f"st={values['st']}" if "st" in values else values.get("tc", "inf")
-        terms = {field: read(name, values[name]) for name, (field, read) in _TERMS.items() if name in values}
+        terms, managed = (
+            {field: read(name, values[name]) for name, (field, read) in readers.items() if name in values}
+            for readers in (_TERMS, _TIME_CONFIG)
+        )
         return cls(
             word,
-            Terms(TimeControl.parse(control), **terms),
+            Terms(TimeControl.parse(control), time_config=TimeConfig(**managed), **terms),
             options=tuple((name[7:], value) for name, value in values.items() if name.startswith("option.")),
             profile=values.get("profile", ""),
             sampled_plies=_number("sample", values.get("sample", "0")),
@@ -258,12 +262,15 @@ def _seconds(name: str, text: str) -> float:
 _TERMS: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "nodes": ("nodes", _number),
     "depth": ("depth", _number),
-    "manager": ("manager", lambda _name, text: text),
-    "overhead": ("overhead_s", _seconds),
     "timemargin": ("margin_s", _milliseconds),
     "ponder": ("ponder", true_or_false),
 }
 """Settings of `Terms`: the field, and the parser of the value."""
+_TIME_CONFIG: dict[str, tuple[str, Callable[[str, str], Any]]] = {
+    "manager": ("manager", lambda _name, text: text),
+    "overhead": ("overhead_s", _seconds),
+}
+"""Those of its `TimeConfig`."""
 
 
 def _nodes(entry: Entry, game: Rules) -> int | None:

@@ -13,12 +13,10 @@ from typing_extensions import override
 
 from zerosum._core import Root, uniform
 from zerosum.base.settings import num_cores
-from zerosum.contest.adjudication import moves_to_mate
-from zerosum.contest.clock import TimeLeft
-from zerosum.contest.mover import EngineAnswer, EngineMove, MoveLimits, Mover
+from zerosum.contest.mover import Answer, MoveLimits, Mover, Thought
 from zerosum.contest.time_manager import TimeManager
 from zerosum.games import Rules, State, measure_game, start_state
-from zerosum.play.analysis import Analysis, win_rate
+from zerosum.play.analysis import Analysis
 from zerosum.play.contestant import SearchContestant
 from zerosum.play.driver import SearchDriver, Task, progress_of
 from zerosum.play.followed_search import FollowedSearch
@@ -74,12 +72,12 @@ class SearchMover(Mover):
         return self._evaluations
 
     @override
-    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> Answer:
         began = self._now()
         state = self._follow(start, actions)
         self._has_pondered = False
         player = self._game.player(state)
-        self._manager.begin(_time_left(limits, player), num_plies=state.plies, clock_since_s=began)
+        self._manager.begin(limits.clocks[player], num_plies=state.plies, clock_since_s=began)
         found = self._drive(
             Task(
                 num_visits=limits.nodes,
@@ -90,18 +88,11 @@ class SearchMover(Mover):
             ),
             self._is_closed.is_set,
         )
-        action, plies = found.chosen[0], found.plies_to_end
-        answer = EngineAnswer(
-            self._game.action_text(state, action),
-            self._now() - began,
-            nodes=found.num_visits,
-            mate=None if plies is None else moves_to_mate(plies),
-            win_rate=win_rate(found.value) if plies is None else None,
-            lead=self._contestant.lead(self._game, state) if plies is None else None,
-        )
+        action, seconds = found.chosen[0], self._now() - began
+        score = self._contestant.score(self._game, state, found.value, plies_to_end=found.plies_to_end)
         assert self._followed is not None
         self._advanced = self._pool.submit(self._followed.advance, action, keep=self._keeps_tree)
-        return EngineMove(action, "", answer)
+        return Answer(action, Thought(score, seconds=seconds, nodes=found.num_visits))
 
     @override
     def ponder(self, start: str, actions: Sequence[int], limits: MoveLimits, is_over: threading.Event) -> None:
@@ -184,20 +175,3 @@ def near_best_action(root: Root, number: float, *, within: float) -> int:
     weights = np.maximum(root.visits[is_near], 1) ** (1 / SAMPLING_TEMPERATURE)
     shares = weights.cumsum()
     return int(root.actions[is_near][(shares <= number * shares[-1]).sum()])
-
-
-def _time_left(limits: MoveLimits, player: int) -> TimeLeft:
-    """The mover's own clock, from the limits that programs receive."""
-    if limits.move_time_s is not None:
-        return TimeLeft(main_s=0.0, period_s=limits.move_time_s, period_moves=1, num_periods=1)
-    if limits.remaining_s is None:
-        return TimeLeft()
-    has_byoyomi = int(limits.byoyomi_s > 0)
-    return TimeLeft(
-        main_s=limits.remaining_s[player],
-        increment_s=limits.increment_s[player],
-        moves_to_go=limits.moves_to_go,
-        period_s=limits.byoyomi_s,
-        period_moves=has_byoyomi,
-        num_periods=has_byoyomi,
-    )

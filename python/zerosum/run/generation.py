@@ -21,13 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum._core import uniform
-from zerosum.arena import Match, MatchPlan, MatchSettings, PlayedGame, Thought
+from zerosum.arena import Match, MatchPlan, MatchSettings, PlayedGame
 from zerosum.arena.openings import Opening, OpeningSource, RandomOpenings, find_openings
 from zerosum.arena.played import value_of_score
 from zerosum.arena.session import plan_match
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.contest.adjudication import DrawRule, Score
-from zerosum.contest.mover import EngineMove, MoveLimits, Mover, Program
+from zerosum.contest.mover import Answer, MoveLimits, Mover, Program, Thought
 from zerosum.games import Rules, make
 from zerosum.games.playthrough import Playthrough
 from zerosum.notation.centipawns import coefficient_of
@@ -347,7 +347,7 @@ class _VariedMover:
         self._number = number
         self._mover.new_game(number)
 
-    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> Answer:
         assert limits.nodes is not None
         nodes = max(1, round(limits.nodes * self._factor(self._number, len(actions))))
         return self._mover.think(start, actions, replace(limits, nodes=nodes))

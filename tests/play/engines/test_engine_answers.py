@@ -7,10 +7,18 @@ import pytest
 
 from engines_for_tests import DEPTH, MOVE_TIME, fake, first_move
 from zerosum.base.errors import GameError
-from zerosum.contest.mover import UNKNOWN_MATE, MoveLimits
+from zerosum.contest.adjudication import Score
+from zerosum.contest.clock import TimeLeft
+from zerosum.contest.mover import MoveLimits
 from zerosum.games import make
 from zerosum.notation.record import ENDINGS
 from zerosum.play.engines.engine import ExternalEngine
+from zerosum.play.engines.uci_client import UNKNOWN_MATE
+
+CHESS = make("chess")
+FIRST_MOVES = {
+    action: CHESS.action_text(CHESS.initial_state(), action) for action in CHESS.legal_actions(CHESS.initial_state())
+}
 
 
 @pytest.mark.parametrize(
@@ -35,30 +43,38 @@ def test_vertices_in_small_letters_and_capitals(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("info", "expected"),
+    ("info", "score", "depth", "nodes"),
     [
-        (["info depth 3 score cp -31 nodes 77 pv e2e4 e7e5"], (-31, None, 3, 77, ("e2e4", "e7e5"))),
-        (["info depth 3 seldepth 9 score mate -4 nodes 5"], (None, -4, 3, 5, ())),
-        (["info score cp 12", "info score mate 2"], (None, 2, None, None, ())),
-        (["info score mate 2", "info score cp 12"], (12, None, None, None, ())),
-        (["info score mate +"], (None, UNKNOWN_MATE, None, None, ())),
-        (["info score mate -"], (None, -UNKNOWN_MATE, None, None, ())),
-        (["info depth 4 score cp 12", "info depth 5 score cp 99 lowerbound"], (12, None, 5, None, ())),
+        (["info depth 3 score cp -31 nodes 77 pv e2e4 e7e5"], Score(centipawns=-31), 3, 77),
+        (["info depth 3 seldepth 9 score mate -4 nodes 5"], Score(mate=-4), 3, 5),
+        (["info score cp 12", "info score mate 2"], Score(mate=2), None, None),
+        (["info score mate 2", "info score cp 12"], Score(centipawns=12), None, None),
+        (["info score mate 0"], Score(mate=0), None, None),
+        (["info score mate +"], Score(mate=UNKNOWN_MATE), None, None),
+        (["info score mate -"], Score(mate=-UNKNOWN_MATE), None, None),
+        (["info depth 4 score cp 12", "info depth 5 score cp 99 lowerbound"], Score(centipawns=12), 5, None),
         (
             ["info multipv 1 score cp 12 pv e2e4", "info multipv 2 score cp 5 pv d2d4"],
-            (12, None, None, None, ("e2e4",)),
+            Score(centipawns=12),
+            None,
+            None,
         ),
-        (
-            ["info string depth 9 score cp 5", "joho", "", "info", "info depth x score cp y"],
-            (None, None, None, None, ()),
-        ),
-        (["info depth 3 score cp 5", "info depth 4 currmove e2e4 currmovenumber 1"], (5, None, 4, None, ())),
+        (["info string depth 9 score cp 5", "joho", "", "info", "info depth x score cp y"], None, None, None),
+        (["info depth 3 score cp 5", "info depth 4 currmove e2e4 currmovenumber 1"], Score(centipawns=5), 4, None),
     ],
 )
-def test_the_last_score(info: list[str], expected: tuple[object, ...]) -> None:
-    answer = first_move(fake("uci", {"go": [*info, "bestmove e2e4 ponder e7e5"]})).answer
-    assert (answer.centipawns, answer.mate, answer.depth, answer.nodes, answer.pv) == expected
-    assert answer.seconds > 0
+def test_the_last_score(info: list[str], score: Score | None, depth: int | None, nodes: int | None) -> None:
+    thought = first_move(fake("uci", {"go": [*info, "bestmove e2e4 ponder e7e5"]})).thought
+    assert (thought.score, thought.depth, thought.nodes) == (score, depth, nodes)
+    assert thought.seconds is not None and thought.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("mate", "moves"), [("3", 2), ("-2", -1), ("1", 1), ("-1", 0), ("+", UNKNOWN_MATE), ("-", -UNKNOWN_MATE)]
+)
+def test_usi_counts_the_plies_of_a_mate(mate: str, moves: int) -> None:
+    thought = first_move(fake("usi", {"go": [f"info score mate {mate}", "bestmove 7g7f"]})).thought
+    assert thought.score == Score(mate=moves)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +84,7 @@ def test_the_last_score(info: list[str], expected: tuple[object, ...]) -> None:
         (["info multipv 1 score cp 12 pv e2e4"], []),
         (
             ["info multipv 1 score cp 12 pv e2e4 e7e5", "info multipv 2 score mate -3 pv d2d4"],
-            [("e2e4", 12, None), ("d2d4", None, -3)],
+            [("e2e4", Score(centipawns=12)), ("d2d4", Score(mate=-3))],
         ),
         (  # the ranks have changed between two depths, and the search ended within the second
             [
@@ -77,7 +93,7 @@ def test_the_last_score(info: list[str], expected: tuple[object, ...]) -> None:
                 "info depth 1 multipv 3 score cp 1 pv c2c4",
                 "info depth 2 multipv 1 score cp 30 pv d2d4",
             ],
-            [("d2d4", 30, None), ("c2c4", 1, None)],
+            [("d2d4", Score(centipawns=30)), ("c2c4", Score(centipawns=1))],
         ),
         (
             ["info multipv 1 score cp 12 pv e2e4", "info multipv 2 score cp 9 lowerbound pv d2d4"],
@@ -86,38 +102,36 @@ def test_the_last_score(info: list[str], expected: tuple[object, ...]) -> None:
         (["info multipv 1 score cp 12 pv e2e4", "info multipv x score cp 9 pv d2d4", "info multipv 2 pv d2d4"], []),
     ],
 )
-def test_the_compared_moves(info: list[str], expected: list[tuple[object, ...]]) -> None:
-    move = first_move(fake("uci", {"go": [*info, "bestmove e2e4"]}))
-    assert [(line.move, line.centipawns, line.mate) for line in move.answer.lines] == expected
-    assert [line for _, line in move.lines] == list(move.answer.lines)
+def test_the_compared_moves(info: list[str], expected: list[tuple[str, Score]]) -> None:
+    answer = first_move(fake("uci", {"go": [*info, "bestmove e2e4"]}))
+    assert [(FIRST_MOVES[action], score) for action, score in answer.thought.lines] == expected
 
 
 def test_an_illegal_compared_move_is_left_out() -> None:
     infos = [f"info multipv {rank} score cp 0 pv {move}" for rank, move in ((1, "e2e4"), (2, "e2e5"), (3, "d2d4"))]
-    move = first_move(fake("uci", {"go": [*infos, "bestmove e2e4"]}))
-    assert [line.move for _, line in move.lines] == ["e2e4", "d2d4"]
-    game = make("chess")
-    state = game.initial_state()
-    assert [game.action_text(state, action) for action, _ in move.lines] == ["e2e4", "d2d4"]
+    answer = first_move(fake("uci", {"go": [*infos, "bestmove e2e4"]}))
+    assert [FIRST_MOVES[action] for action, _ in answer.thought.lines] == ["e2e4", "d2d4"]
 
 
 def test_the_clock_runs_while_the_engine_thinks_alone() -> None:
     """Not while it gets ready, and up to when its answer came."""
-    answer = first_move(fake("uci", {"go": ["!sleep 0.2", "bestmove e2e4"]}), limits=MOVE_TIME).answer
-    assert answer.seconds >= 0.2
+    seconds = first_move(fake("uci", {"go": ["!sleep 0.2", "bestmove e2e4"]}), limits=MOVE_TIME).thought.seconds
+    assert seconds is not None and seconds >= 0.2
     script = {"isready": ["!sleep 0.2", "readyok"]}
     with ExternalEngine(fake("uci", script), make("chess")) as engine:
         started = time.monotonic()
         engine.new_game()
-        answer = engine.think("", [], MOVE_TIME).answer
-        assert answer.seconds + 0.4 <= time.monotonic() - started
+        seconds = engine.think("", [], MOVE_TIME).thought.seconds
+        assert seconds is not None and seconds + 0.4 <= time.monotonic() - started
 
 
 def test_an_answer_within_the_margin_is_in_time() -> None:
     script = {"go": ["!sleep 0.1", "bestmove e2e4"]}
     with ExternalEngine(fake("uci", script), make("chess")) as engine:
         engine.new_game()
-        assert engine.think("", [], MoveLimits(remaining_s=(-0.5, 1), margin_s=100.0)).answer.seconds >= 0.1
+        limits = MoveLimits((TimeLeft(-0.5), TimeLeft(1)), margin_s=100.0)
+        seconds = engine.think("", [], limits).thought.seconds
+        assert seconds is not None and seconds >= 0.1
 
 
 def test_nothing_is_asked_where_a_game_is_over() -> None:

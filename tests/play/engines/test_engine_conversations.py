@@ -6,9 +6,21 @@ import pytest
 
 from engines_for_tests import DEPTH, fake, first_move, heard
 from zerosum.base.errors import SettingsError
+from zerosum.contest.clock import Clock, TimeControl, TimeLeft
 from zerosum.contest.mover import MoveLimits
 from zerosum.games import make
 from zerosum.play.engines.engine import ExternalEngine
+
+IN_CANADIAN = TimeLeft(0.0, period_s=200.0, period_moves=12, num_periods=1)
+
+
+def clock(control: str) -> TimeLeft:
+    """A player's clock when the game begins."""
+    return TimeControl.parse(control).start()
+
+
+def both(left: TimeLeft) -> tuple[TimeLeft, TimeLeft]:
+    return left, left
 
 
 def test_uci_conversation(tmp_path: Path) -> None:
@@ -17,13 +29,13 @@ def test_uci_conversation(tmp_path: Path) -> None:
     with ExternalEngine(command, chess) as engine:
         assert engine.reported_name == "Fake 1"
         engine.new_game()
-        move = engine.think("", [], MoveLimits(remaining_s=(60.0, 59.9994), increment_s=(0.5, 0.0), moves_to_go=40))
+        move = engine.think("", [], MoveLimits((TimeLeft(60.0, increment_s=0.5, moves_to_go=40), TimeLeft(59.9994))))
         assert (chess.action_text(chess.initial_state(), move.action or 0), move.ending) == ("e2e4", "")
         fen = "rnbqkbnr/pppp1ppp/8/4p3/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 2"
-        engine.think(fen, [], MoveLimits(move_time_s=100.0, nodes=5, depth=3))
+        engine.think(fen, [], MoveLimits(both(TimeLeft.per_move(100.0)), nodes=5, depth=3))
         engine.end_game(1.0)
         with pytest.raises(SettingsError, match="UCI cannot express byoyomi"):
-            engine.think("", [], MoveLimits(remaining_s=(0, 0), byoyomi_s=1))
+            engine.think("", [], MoveLimits(both(clock("1+1x1"))))
         with pytest.raises(SettingsError, match="has no limit"):
             engine.think("", [], MoveLimits())
         engine.new_game()
@@ -53,9 +65,9 @@ def test_usi_conversation(tmp_path: Path) -> None:
         engine.new_game()
         actions, state = list[int](), shogi.initial_state()
         for limits in (
-            MoveLimits(remaining_s=(300, 300), byoyomi_s=10),
-            MoveLimits(remaining_s=(290, 300), increment_s=(5, 5)),
-            MoveLimits(move_time_s=500, nodes=9),
+            MoveLimits(both(clock("300+1x10"))),
+            MoveLimits((clock("290+5"), clock("300+5"))),
+            MoveLimits(both(TimeLeft.per_move(500)), nodes=9),
         ):
             action = engine.think("", actions, limits).action
             assert action is not None
@@ -65,13 +77,13 @@ def test_usi_conversation(tmp_path: Path) -> None:
         engine.new_game()
         sfen = "lnsgkgsnl/1r5b1/pppppp1pp/6p2/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL b - 1"
         assert engine.think(sfen, [], MoveLimits(nodes=1)).action is not None
-        for limits in (
-            MoveLimits(remaining_s=(1, 1), byoyomi_s=1, increment_s=(1, 1)),
-            MoveLimits(remaining_s=(1, 1), moves_to_go=3),
-            MoveLimits(remaining_s=(1, 1), move_time_s=3),
+        for own, other, message in (
+            (clock("1+1x1"), clock("1+1"), "USI has either increments or byoyomi"),
+            (clock("3/1"), clock("3/1"), "USI cannot express moves to go"),
+            (IN_CANADIAN, clock("1"), "USI cannot express moves to go"),
         ):
-            with pytest.raises(SettingsError, match="USI"):
-                engine.think("", [], limits)
+            with pytest.raises(SettingsError, match=message):
+                engine.think("", [], MoveLimits((own, other)))
     assert heard(log) == [
         "usi",
         "setoption name USI_Hash value 64",
@@ -92,40 +104,122 @@ def test_usi_conversation(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("protocol", "own", "other", "go"),
+    [
+        ("uci", clock("60+1"), clock("30+2"), "go wtime 60000 btime 30000 winc 1000 binc 2000"),
+        ("uci", clock("60+1"), TimeLeft(), "go wtime 60000 btime 60000 winc 1000 binc 1000"),
+        ("uci", clock("60+1"), clock("inf"), "go wtime 60000 btime 60000 winc 1000 binc 1000"),
+        ("uci", clock("40/60"), clock("30"), "go wtime 60000 btime 30000 movestogo 40"),
+        ("uci", clock("60+25/300"), clock("60+25/300"), "go wtime 60000 btime 60000"),
+        ("uci", IN_CANADIAN, clock("60+25/300"), "go wtime 200000 btime 60000 movestogo 12"),
+        ("uci", clock("60"), IN_CANADIAN, "go wtime 60000 btime 200000"),
+        ("uci", clock("0+5x3"), clock("60"), "go movetime 3000"),
+        ("uci", TimeLeft(-0.5), clock("1"), "go wtime -500 btime 1000"),
+        ("usi", clock("60+5x3"), clock("60+5x3"), "go btime 60000 wtime 60000 byoyomi 3000"),
+        ("usi", clock("60+5x3"), TimeLeft(), "go btime 60000 wtime 60000 byoyomi 3000"),
+        ("usi", clock("0+5x3"), clock("60"), "go btime 0 wtime 0 byoyomi 3000"),
+        ("usi", clock("60"), clock("30+2"), "go btime 60000 wtime 30000 binc 0 winc 2000"),
+    ],
+)
+def test_what_go_says_of_the_clocks(tmp_path: Path, protocol: str, own: TimeLeft, other: TimeLeft, go: str) -> None:
+    log = tmp_path / "log"
+    first_move(fake(protocol, log=log), limits=MoveLimits((own, other)))
+    assert [line for line in heard(log) if line.startswith("go")] == [go]
+
+
+def test_the_second_players_clock_is_its_limit(tmp_path: Path) -> None:
+    log, chess = tmp_path / "log", make("chess")
+    with ExternalEngine(fake("uci", {"go": ["bestmove e7e5"]}, log=log), chess) as engine:
+        engine.new_game()
+        first = chess.parse_action(chess.initial_state(), "e2e4")
+        assert first is not None
+        for clocks in ((clock("30"), clock("60+1")), (TimeLeft(), clock("60")), (clock("30"), clock("st=5"))):
+            engine.think("", [first], MoveLimits(clocks))
+        with pytest.raises(SettingsError, match="has no limit"):
+            engine.think("", [first], MoveLimits((clock("30"), TimeLeft())))
+    assert [line for line in heard(log) if line.startswith("go")] == [
+        "go wtime 30000 btime 60000 winc 0 binc 1000",
+        "go wtime 60000 btime 60000",
+        "go movetime 5000",
+    ]
+
+
 def test_gtp_conversation(tmp_path: Path) -> None:
     log, go = tmp_path / "log", make("go(size=9, komi=5.5)")
     with ExternalEngine(fake("gtp", {"genmove 2": ["=# d4", ""]}, log=log), go) as engine:
         assert engine.reported_name == "Fake 1"
         engine.new_game()
-        black = engine.think("", [], MoveLimits(remaining_s=(60.7, 60.2))).action
+        with pytest.raises(SettingsError, match="A period is 0.5 seconds, but GTP counts in whole seconds"):
+            engine.think("", [], MoveLimits(both(TimeLeft.per_move(0.5))))
+        black = engine.think("", [], MoveLimits((clock("60.7"), clock("60.2")))).action
         assert black is not None
         white = go.parse_action(go.play(go.initial_state(), black), "pass")
         assert white is not None
-        engine.think("", [black, white], MoveLimits(remaining_s=(0.4, 50), byoyomi_s=10))
+        engine.think("", [black, white], MoveLimits((clock("0.4+1x10"), clock("50+1x10"))))
         # Another game than the one the engine knows is told from its start; the game's own stones come first.
-        engine.think("9/9/9/9/9/9/9/9/OX7 X", [], MoveLimits(move_time_s=100))
-        engine.think("9/9/9/9/9/9/9/9/OX7 X", [], MoveLimits(remaining_s=(300, 300), moves_to_go=25))
+        engine.think("9/9/9/9/9/9/9/9/OX7 X", [], MoveLimits(both(TimeLeft.per_move(100))))
+        engine.think("9/9/9/9/9/9/9/9/OX7 X", [], MoveLimits((clock("25/300"), TimeLeft())))
         with pytest.raises(SettingsError, match="cannot limit nodes or depth"):
             engine.think("", [], DEPTH)
-        with pytest.raises(SettingsError, match="whole seconds"):
-            engine.think("", [], MoveLimits(move_time_s=0.5))
     assert heard(log) == [
         *("name", "version", "list_commands", "boardsize 9", "komi 5.5", "clear_board"),
         *("time_settings 60 0 0", "time_left b 60 0", "time_left w 60 0", "genmove b"),
         *("play w pass", "time_settings 0 10 1", "time_left b 10 1", "time_left w 50 0", "genmove b"),
         *("clear_board", "play w a1", "play b b1"),
-        *("time_settings 0 100 1", "time_left b 100 1", "genmove b"),
+        *("time_settings 0 100 1", "time_left b 100 1", "time_left w 100 1", "genmove b"),
         *("clear_board", "play w a1", "play b b1"),
-        *("time_settings 0 300 25", "time_left b 300 25", "genmove b"),
+        *("time_settings 0 300 25", "time_left b 300 25", "time_left w 300 25", "genmove b"),
         "quit",
     ]
 
 
-def test_gtp_increments_by_kata_time_settings(tmp_path: Path) -> None:
+PLAIN, KATA = ["=# time_settings", ""], ["=# time_settings", "kata-time_settings", ""]
+
+
+@pytest.mark.parametrize(
+    ("commands", "control", "seconds", "told"),
+    [
+        (PLAIN, "60", 9, ["time_settings 60 0 0", "60 0", "51 0", "42 0"]),
+        (PLAIN, "60+5", 9, ["time_settings 60 0 0", "60 0", "56 0", "52 0"]),
+        (KATA, "60+0.5", 9, ["kata-time_settings fischer 60 0.5", "60 0", "51 0", "43 0"]),
+        (PLAIN, "10+3/20", 6, ["time_settings 10 20 3", "10 0", "4 0", "18 2", "12 1", "20 3", "14 2"]),
+        (KATA, "10+3/20", 9.8, ["time_settings 10 20 3", "10 0", "20 3", "10 2", "0 1"]),
+        (PLAIN, "10+3x4", 6, ["time_settings 10 4 1", "10 0", "4 0", "4 1", "4 1"]),
+        (KATA, "10+3x4", 6, ["kata-time_settings byoyomi 10 4 3", "10 0", "4 0", "4 3", "4 2", "4 1"]),
+        (KATA, "10+1x4", 3, ["time_settings 10 4 1", "10 0", "7 0", "4 0", "1 0", "4 1", "4 1"]),
+        (PLAIN, "st=5", 3, ["time_settings 0 5 1", "5 1", "5 1"]),
+        (PLAIN, "3/9", 2.5, ["time_settings 0 9 3", "9 3", "6 2", "4 1", "10 3", "8 2"]),
+    ],
+)
+def test_what_gtp_says_of_a_clock_in_a_game(
+    tmp_path: Path, commands: list[str], control: str, seconds: float, told: list[str]
+) -> None:
+    """Settings once; before each move the time with the stones or periods that are left, 0 in main time."""
+    log, go = tmp_path / "log", make("go(size=9)")
+    clocks, now = Clock(TimeControl.parse(control), now=lambda: 0.0), list[int]()
+    with ExternalEngine(fake("gtp", {"list_commands": commands}, log=log), go) as engine:
+        engine.new_game()
+        for _ in told[1:]:
+            left = clocks.left(0)
+            engine.think("", now, MoveLimits((left, TimeLeft())))
+            clocks.charge(0, seconds)
+    lines = [line for line in heard(log) if "time" in line.split(maxsplit=1)[0]]
+    assert lines == [told[0], *(f"time_left {colour} {clock}" for clock in told[1:] for colour in "bw")]
+
+
+def test_gtp_hears_of_the_settings_again_in_the_next_game(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    script = {"list_commands": ["=# time_settings", "kata-time_settings", ""]}
-    first_move(fake("gtp", script, log=log), limits=MoveLimits(remaining_s=(60, 50), increment_s=(0.5, 0.5)))
-    assert "kata-time_settings fischer 60 0.5" in heard(log)
+    with ExternalEngine(fake("gtp", log=log), make("go(size=9)")) as engine:
+        for control in ("60", "60", "60+3/20"):
+            engine.new_game()
+            engine.think("", [], MoveLimits(both(clock(control))))
+        engine.think("", [], MoveLimits((IN_CANADIAN, clock("60"))))
+        engine.think("", [], MoveLimits((clock("0+25/300"), clock("60"))))
+    assert [line for line in heard(log) if line.startswith("time_settings")] == [
+        *("time_settings 60 0 0", "time_settings 60 0 0", "time_settings 60 20 3"),
+        *("time_settings 0 200 12", "time_settings 0 300 25"),
+    ]
 
 
 def test_chess960_castles_onto_the_rook(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from engines_for_tests import DEPTH, GAMES, PROTOCOLS, SCRIPTS, failure_of, fake, is_gone
 from zerosum.base.errors import ZerosumError
+from zerosum.contest.clock import TimeLeft
 from zerosum.contest.mover import EngineFailure, MoveLimits
 from zerosum.games import make
 from zerosum.play.engines.engine import EngineCommand, EngineTimeouts, ExternalEngine
@@ -58,7 +59,7 @@ def test_it_ends_in_a_failure(protocol: str, word: str, what: list[str], message
 def test_no_answer_in_the_time_loses_by_it(protocol: str, what: list[str]) -> None:
     failure = failure_of(
         fake(protocol, {"go": what, "genmove": what}),
-        limits=MoveLimits(remaining_s=(0.1, 1000.0), margin_s=0.1),
+        limits=MoveLimits((TimeLeft(0.1), TimeLeft(1000.0)), margin_s=0.1),
     )
     assert failure.ending == "time"
 

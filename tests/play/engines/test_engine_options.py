@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from engines_for_tests import fake, first_move
+from engines_for_tests import MOVE_TIME, fake, first_move
 from zerosum.base.errors import SettingsError
-from zerosum.contest.mover import MoveLimits
 from zerosum.games import make
 from zerosum.play.engines.engine import EngineCommand, EngineTimeouts, ExternalEngine
 from zerosum.play.engines.uci_client import EngineOption
@@ -42,7 +41,7 @@ def test_gtp_has_no_options_and_is_for_go() -> None:
     with pytest.raises(SettingsError, match="GTP, which is for Go, not for chess"):
         ExternalEngine(fake("gtp"), make("chess"))
     with pytest.raises(SettingsError, match="has no time_settings"):
-        first_move(fake("gtp", {"list_commands": ["=# play", ""]}), limits=MoveLimits(move_time_s=5))
+        first_move(fake("gtp", {"list_commands": ["=# play", ""]}), limits=MOVE_TIME)
 
 
 def test_option_lines() -> None:

@@ -8,6 +8,8 @@ import pytest
 
 from engines_for_tests import DEPTH, GAMES, MOVE_TIME, fake, heard
 from zerosum.base.errors import SettingsError
+from zerosum.contest.adjudication import Score
+from zerosum.contest.clock import TimeLeft
 from zerosum.contest.mover import EngineFailure, MoveLimits
 from zerosum.games import Rules, make
 from zerosum.play.engines.engine import EngineTimeouts, ExternalEngine
@@ -47,16 +49,17 @@ def test_an_engine_ponders_on_the_reply_that_it_expects(
         actions.append(action)
         state = game.play(state, action)
     other = next(action for action in game.legal_actions(game.initial_state()) if action != actions[0])
-    limits = MoveLimits(remaining_s=(60, 50))
+    limits = MoveLimits((TimeLeft(60), TimeLeft(50)))
     with ExternalEngine(fake(protocol, script, log=log), game) as engine:
         engine.new_game()
         assert engine.think("", [], limits).action == actions[0]
         ponder(engine, actions[:1], limits)
         hit = engine.think("", actions[:2], limits)
-        assert (hit.action, hit.answer.centipawns, hit.answer.depth) == (actions[2], 33, 7)
+        assert (hit.action, hit.thought.score, hit.thought.depth) == (actions[2], Score(centipawns=33), 7)
         ponder(engine, actions[:3], limits)
         wrong = [*actions[:3], next(iter({*legal_after(game, actions[:3])} - {actions[3], actions[4]}))]
-        assert engine.think("", wrong, limits).answer.move == moves[4]
+        answer = engine.think("", wrong, limits)
+        assert answer.action is not None and texts(game, [*wrong, answer.action])[-1] == moves[4]
         ponder(engine, [*wrong, other], limits)  # it expects nothing now
         engine.end_game(0.0)
     word = "sfen" if protocol == "usi" else "fen"
@@ -112,8 +115,8 @@ def test_pondering_is_not_charged() -> None:
         engine.ponder("", [first], DEPTH, is_over)
         reply = chess.parse_action(chess.play(chess.initial_state(), first), "e7e5")
         assert reply is not None
-        answer = engine.think("", [first, reply], MOVE_TIME).answer
-        assert 0.1 <= answer.seconds <= time.monotonic() - started - 0.3
+        seconds = engine.think("", [first, reply], MOVE_TIME).thought.seconds
+        assert seconds is not None and 0.1 <= seconds <= time.monotonic() - started - 0.3
 
 
 @pytest.mark.parametrize(

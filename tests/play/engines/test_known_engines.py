@@ -1,11 +1,12 @@
 """The engines that everybody can have, by whole games against random moves where they are installed."""
 
-import dataclasses
 import random
+from dataclasses import replace
 
 import pytest
 
 from zerosum.base.errors import SettingsError
+from zerosum.contest.clock import TimeLeft
 from zerosum.contest.mover import MoveLimits
 from zerosum.games import Rules, make, start_state
 from zerosum.play.engines import known_engines as known_engines_file
@@ -31,7 +32,7 @@ def play_random(engine: ExternalEngine, *, engine_is: int, limits: MoveLimits, s
             if action is None:
                 ending = move.ending
                 break
-            assert (move.answer.depth is None) == (engine.command.protocol == "gtp")
+            assert (move.thought.depth is None) == (engine.command.protocol == "gtp")
         assert action is not None
         actions.append(action)
         state = game.play(state, action)
@@ -50,7 +51,7 @@ def test_whole_games(known: KnownEngine, name: str) -> None:
         pytest.skip(known.how_to_install)
     game = make(name)
     command = find_engine(known.name, game)
-    command = dataclasses.replace(command, argv=(*command.argv, *WEAK.get(command.protocol, ())))
+    command = replace(command, argv=(*command.argv, *WEAK.get(command.protocol, ())))
     limits = MoveLimits() if command.protocol == "gtp" else MoveLimits(depth=2)
     with ExternalEngine(command, game) as engine:
         assert engine.reported_name
@@ -59,22 +60,22 @@ def test_whole_games(known: KnownEngine, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "game", "limits"),
+    ("name", "game", "clock"),
     [
-        ("stockfish", "chess", MoveLimits(remaining_s=(30, 30), increment_s=(0.01, 0.01))),
-        ("fairy-stockfish", "shogi", MoveLimits(remaining_s=(0, 0), byoyomi_s=0.05)),
-        ("fairy-stockfish", "minishogi", MoveLimits(move_time_s=0.05)),
-        ("gnugo", "go(size=9)", MoveLimits(remaining_s=(60, 60), byoyomi_s=1)),
+        ("stockfish", "chess", TimeLeft(30, increment_s=0.01)),
+        ("fairy-stockfish", "shogi", TimeLeft(1, period_s=0.05, period_moves=1, num_periods=1)),
+        ("fairy-stockfish", "minishogi", TimeLeft.per_move(0.05)),
+        ("gnugo", "go(size=9)", TimeLeft(60, period_s=1, period_moves=1, num_periods=1)),
     ],
 )
-def test_limits_by_time(name: str, game: str, limits: MoveLimits) -> None:
+def test_limits_by_time(name: str, game: str, clock: TimeLeft) -> None:
     rules = make(game)
     known = {engine.name: engine for engine in known_engines(rules)}
     if not known[name].is_installed:
         pytest.skip(known[name].how_to_install)
     with ExternalEngine(known[name].command, rules) as engine:
         engine.new_game()
-        assert engine.think("", [], dataclasses.replace(limits, margin_s=100.0)).action is not None
+        assert engine.think("", [], MoveLimits((clock, clock), margin_s=100.0)).action is not None
 
 
 def test_an_unknown_or_missing_engine_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,8 @@
     command = EngineCommand.parse("stockfish", protocol="uci", options=(("Threads", "1"),))
     with ExternalEngine(command, make("chess")) as engine:
         engine.new_game()
-        print(engine.think("", [], MoveLimits(move_time_s=0.1)))
+        clock = TimeLeft.per_move(0.1)
+        print(engine.think("", [], MoveLimits((clock, clock))))
 
 A program that crashes, does not answer, floods its output or makes an illegal move causes an `EngineFailure` in time,
 and no process is left behind. `known_engines.py` names some engines.
@@ -15,14 +16,14 @@ import shlex
 import shutil
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from zerosum.base.errors import SettingsError, shown
 from zerosum.base.settings import require_known
-from zerosum.contest.mover import EngineFailure, EngineMove, MoveLimits
+from zerosum.contest.mover import Answer, EngineFailure, MoveLimits
 from zerosum.games import Rules, State
 from zerosum.games.written_moves import near_moves
 from zerosum.play.engines.gtp_client import GtpClient
@@ -175,7 +176,7 @@ class ExternalEngine:
                 self._start()
             self._client.new_game()
 
-    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> EngineMove:
+    def think(self, start: str, actions: Sequence[int], limits: MoveLimits) -> Answer:
         """Ask the engine for a move in the position after `actions`, from a start as `start_state` takes it.
 
         Raises:
@@ -189,7 +190,7 @@ class ExternalEngine:
             answer = self._client.search(position, limits)
         self._expected = ()
         if ending := _ENDINGS.get((self.command.protocol, answer.move)):
-            return EngineMove(None, ending, answer)
+            return Answer(None, answer.thought, ending)
         action = self.game.parse_action(position.state, answer.move)
         if action is None:
             near = near_moves(self.game, position.state, answer.move)
@@ -198,9 +199,9 @@ class ExternalEngine:
             )
         reply = self._reply(self.game.play(position.state, action), answer.ponder)
         self._expected = () if reply is None else (*actions, action, reply)
-        parsed = [(self.game.parse_action(position.state, line.move), line) for line in answer.lines]
-        lines = tuple((line_action, line) for line_action, line in parsed if line_action is not None)
-        return EngineMove(action, "", answer, lines)
+        parsed = [(self.game.parse_action(position.state, move), score) for move, score in answer.lines]
+        lines = tuple((compared, score) for compared, score in parsed if compared is not None)
+        return Answer(action, replace(answer.thought, lines=lines))
 
     def _reply(self, state: State, text: str) -> int | None:
         """The expected reply, if there is one and a move of the engine may follow."""

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from zerosum.base.errors import SettingsError
-from zerosum.contest.mover import EngineAnswer, MoveLimits
+from zerosum.contest.clock import TimeLeft
+from zerosum.contest.mover import MoveLimits, Thought
 from zerosum.games import Rules, start_state
 from zerosum.games.rules import options_of
 from zerosum.notation.go_words import stones_of
+from zerosum.play.engines.answer import EngineAnswer
 from zerosum.play.engines.position import EnginePosition
 from zerosum.play.engines.process import EngineProcess, EngineTimeouts
 
@@ -30,7 +33,8 @@ class GtpClient:
         self._number = 0
         self._commands: set[str] = set()
         self._played: list[str] = []
-        self._clock_kind = ""
+        self._told: TimeLeft | None = None
+        """The clock whose settings the engine heard in this game."""
         self.reported_name = ""
         """The engine's own name, with its version."""
 
@@ -54,7 +58,7 @@ class GtpClient:
         self._ask(f"boardsize {options['size']}")
         self._ask(f"komi {options['komi']}")
         self._clear_board()
-        self._clock_kind = ""
+        self._told = None
 
     def _clear_board(self) -> None:
         self._ask("clear_board")
@@ -74,7 +78,7 @@ class GtpClient:
         clocks = self._clocks(limits, position.player)
         self._catch_up(position)
         for command in clocks:
-            self._tell_clock(command)
+            self._ask(command)
         allowed_s = limits.allowed_s(position.player)
         command = f"genmove {colour}"
         if allowed_s is None:
@@ -84,7 +88,7 @@ class GtpClient:
         if not move:
             raise self._process.failure("answered without a move")
         self._played.append(f"{colour} {move}".casefold())
-        return EngineAnswer(move.casefold() if move.casefold() == "resign" else move, seconds)
+        return EngineAnswer("resign" if move.casefold() == "resign" else move, Thought(seconds=seconds))
 
     def final_score(self, position: EnginePosition) -> str:
         """Its score of a game that is over; "" if it knows no `final_score`."""
@@ -103,43 +107,59 @@ class GtpClient:
         self._played = wanted
 
     def _clocks(self, limits: MoveLimits, player: int) -> list[str]:
-        """The commands that set the clocks.
+        """The commands that set the clocks: settings unless they are known, and the time left of both players.
 
-        Only engines that know `kata-time_settings` are told of increments; others see their clocks grow.
+        An opponent without a clock is reported with the engine's.
         """
         if limits.nodes is not None or limits.depth is not None:
             raise SettingsError("GTP cannot limit nodes or depth: limit the engine in its command.")
-        if limits.allowed_s(player) is None:
+        own = limits.clocks[player]
+        if not own.is_limited:
             return []
         if "time_settings" not in self._commands:
             raise SettingsError(f"{self._process.name} has no time_settings: set its thinking time in its command.")
-        colour = _COLOURS[player]
-        if limits.move_time_s is not None:
-            if limits.remaining_s is not None:
-                raise SettingsError("GTP has either clocks or a time per move: leave one of them out.")
-            seconds = _whole("move_time_s", limits.move_time_s)
-            return [f"time_settings 0 {seconds} 1", f"time_left {colour} {seconds} 1"]
-        assert limits.remaining_s is not None
-        left = [max(int(seconds), 0) for seconds in limits.remaining_s]
-        if limits.moves_to_go is not None:  # stones in a time, as in Canadian byoyomi without a main time
-            stones = limits.moves_to_go
-            return [f"time_settings 0 {left[player]} {stones}", f"time_left {colour} {left[player]} {stones}"]
-        byoyomi_s = _whole("byoyomi_s", limits.byoyomi_s) if limits.byoyomi_s else 0
-        if limits.increment_s[player] and "kata-time_settings" in self._commands:
-            settings = f"kata-time_settings fischer {left[player]} {limits.increment_s[player]:g}"
-        else:
-            settings = f"time_settings {left[player]} {byoyomi_s} {min(byoyomi_s, 1)}"
-        shown = [f"{seconds} 0" if seconds or not byoyomi_s else f"{byoyomi_s} 1" for seconds in left]
-        return [settings, *(f"time_left {name} {clock}" for name, clock in zip(_COLOURS, shown, strict=True))]
+        clocks = [_as_told(clock if clock.is_limited else own) for clock in limits.clocks]
+        commands = [self._time_left(colour, clock) for colour, clock in zip(_COLOURS, clocks, strict=True)]
+        if not self._is_known(clocks[player]):
+            commands.insert(0, self._settings(clocks[player]))
+            self._told = clocks[player]
+        return commands
 
-    def _tell_clock(self, command: str) -> None:
-        """Send a command of `_clocks`; skip settings that differ from the latest only in the main time left."""
-        if "time_settings" in command:
-            kind = re.sub(r"(time_settings (fischer )?)\d+", r"\1", command)
-            if kind == self._clock_kind:
-                return
-            self._clock_kind = kind
-        self._ask(command)
+    def _is_known(self, clock: TimeLeft) -> bool:
+        """Whether the engine knows the settings of a clock, of which some time may be used up."""
+        if self._told is None:
+            return False
+        if clock.is_overtime and self._told.period_moves > 1:
+            return clock.period_moves <= self._told.period_moves
+        of_clock, of_told = ((one.increment_s, one.period_s, one.period_moves) for one in (clock, self._told))
+        return of_clock == of_told
+
+    @property
+    def _is_kata(self) -> bool:
+        return "kata-time_settings" in self._commands
+
+    def _settings(self, clock: TimeLeft) -> str:
+        """The command for a clock's settings.
+
+        Only engines that know `kata-time_settings` are told of increments and of further periods of byoyomi; others see
+        their clocks grow, and one period at a time.
+        """
+        main, period = int(clock.main_s), int(clock.period_s) if clock.num_periods else 0
+        if clock.num_periods and period < 1:
+            raise SettingsError(
+                f"A period is {clock.period_s:g} seconds, but GTP counts in whole seconds: give at least 1."
+            )
+        if self._is_kata and clock.increment_s:
+            return f"kata-time_settings fischer {main} {clock.increment_s:g}"
+        if self._is_kata and clock.num_periods > 1 and clock.period_moves == 1:
+            return f"kata-time_settings byoyomi {main} {period} {clock.num_periods}"
+        return f"time_settings {main} {period} {clock.period_moves}"
+
+    def _time_left(self, colour: str, clock: TimeLeft) -> str:
+        """The command for a clock. It ends with 0 in main time, else with the moves, or periods of byoyomi, left."""
+        counts_periods = self._is_kata and clock.period_moves == 1
+        left = clock.num_periods if counts_periods else clock.period_moves
+        return f"time_left {colour} {max(int(clock.shown_s), 0)} {left if clock.is_overtime else 0}"
 
     def _ask(self, command: str, *, timeout_s: float | None = None) -> str:
         return self._timed(command, timeout_s=self._timeouts.ready_s if timeout_s is None else timeout_s)[0]
@@ -179,7 +199,8 @@ def _stones(game: Rules, start: str) -> Iterator[str]:
     return (f"{_COLOURS[player]} {point.lower()}" for point, player in stones_of(text))
 
 
-def _whole(name: str, seconds: float) -> int:
-    if seconds < 1:
-        raise SettingsError(f"{name} is {seconds:g}, but GTP counts in whole seconds: at least 1.")
-    return int(seconds)
+def _as_told(clock: TimeLeft) -> TimeLeft:
+    """A clock as GTP can tell it: main time in whole seconds, and a session of moves as a period without main time."""
+    if clock.moves_to_go is not None:
+        return TimeLeft(0.0, period_s=clock.main_s, period_moves=clock.moves_to_go, num_periods=1)
+    return replace(clock, main_s=float(max(int(clock.main_s), 0)))

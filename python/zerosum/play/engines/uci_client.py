@@ -12,13 +12,16 @@ import itertools
 import math
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from zerosum.base.errors import SettingsError, nearest, shown
-from zerosum.contest.mover import UNKNOWN_MATE, AnswerLine, EngineAnswer, MoveLimits
+from zerosum.contest.adjudication import Score, moves_to_mate
+from zerosum.contest.clock import TimeLeft
+from zerosum.contest.mover import MoveLimits, Thought
 from zerosum.games import Rules
 from zerosum.games.rules import rules_name
+from zerosum.play.engines.answer import EngineAnswer
 from zerosum.play.engines.position import EnginePosition
 from zerosum.play.engines.process import EngineLine, EngineProcess, EngineTimeouts
 
@@ -30,6 +33,8 @@ PONDER_LOOK_S = 0.01
 """Interval at which the end of pondering is checked, outside of any clock."""
 UNLISTED = ("USI_Hash", "USI_Ponder")
 """Options that USI engines accept without listing them."""
+UNKNOWN_MATE = 10_000
+"""`Score.mate`, of either sign, of a mate whose length the engine does not tell, as USI allows."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,7 @@ class UciClient:
         """The engine's options by name."""
         self._pondered = ""
         """The command of the position that it ponders on; "" while it does not ponder."""
-        self._info = _Info()
+        self._info = _Info(is_usi=self._is_usi)
         """The engine's latest information about the latest position."""
 
     def shake_hands(self, options: Sequence[tuple[str, str]]) -> None:
@@ -180,7 +185,7 @@ class UciClient:
             EngineFailure: no legible move came in time.
             SettingsError: the protocol cannot express the limits.
         """
-        go = self._go(limits)
+        go = self._go(limits, position.player)
         if self._pondered == self._position(position):
             self._pondered, go = "", "ponderhit"
             self._hear(self._process.read_waiting())
@@ -209,7 +214,7 @@ class UciClient:
         Raises:
             EngineFailure: the engine fails, or moves without being asked.
         """
-        go = self._go(limits, is_pondering=True)
+        go = self._go(limits, position.player, is_pondering=True)
         self._stop_pondering()
         self._tell_position(position)
         self._pondered = self._position(position)
@@ -246,7 +251,7 @@ class UciClient:
         return words[1], words[3] if words[2:3] == ["ponder"] and len(words) > 3 else ""
 
     def _tell_position(self, position: EnginePosition) -> None:
-        self._info = _Info()
+        self._info = _Info(is_usi=self._is_usi)
         self._process.send(self._position(position))
         if self._is_usi:  # in USI `isready` precedes a game: some engines then clear their memory
             self._refuse_moves(self._process.read_waiting())
@@ -258,31 +263,8 @@ class UciClient:
         moves = [text for _, text in position.moves]
         return " ".join(["position", start, *(["moves", *moves] if moves else [])])
 
-    def _go(self, limits: MoveLimits, *, is_pondering: bool = False) -> str:
-        words = ["go"]
-        if limits.remaining_s is not None:
-            if self._is_usi and limits.moves_to_go is not None:
-                raise SettingsError("USI cannot express moves_to_go: use increments or byoyomi.")
-            if self._is_usi and limits.byoyomi_s and any(limits.increment_s):
-                raise SettingsError("USI has either increments or byoyomi: leave one of them out.")
-            if not self._is_usi and limits.byoyomi_s:
-                raise SettingsError("UCI cannot express byoyomi: use increments, or a time per move.")
-            # In USI the first player is Black.
-            first, second = "bw" if self._is_usi else "wb"
-            words += [f"{first}time", _ms(limits.remaining_s[0]), f"{second}time", _ms(limits.remaining_s[1])]
-            if any(limits.increment_s):
-                words += [f"{first}inc", _ms(limits.increment_s[0]), f"{second}inc", _ms(limits.increment_s[1])]
-            elif self._is_usi:
-                words += ["byoyomi", _ms(limits.byoyomi_s)]
-            if limits.moves_to_go is not None:
-                words += ["movestogo", str(limits.moves_to_go)]
-        if limits.move_time_s is not None:
-            if not self._is_usi:
-                words += ["movetime", _ms(limits.move_time_s)]
-            elif limits.remaining_s is not None:
-                raise SettingsError("USI has either clocks or a time per move: leave one of them out.")
-            else:
-                words += ["btime", "0", "wtime", "0", "byoyomi", _ms(limits.move_time_s)]
+    def _go(self, limits: MoveLimits, player: int, *, is_pondering: bool = False) -> str:
+        words = ["go", *self._clock_words(limits.clocks, player)]
         for name in ("nodes", "depth"):
             if (value := getattr(limits, name)) is not None:
                 words += [name, str(value)]
@@ -290,38 +272,61 @@ class UciClient:
             raise SettingsError(f"{self._process.name} has no limit: give it a time, nodes or a depth.")
         return " ".join([words[0], *(["ponder"] if is_pondering else []), *words[1:]])
 
+    def _clock_words(self, clocks: tuple[TimeLeft, TimeLeft], player: int) -> list[str]:
+        """The words of `go` for the clocks; none if this player, the engine, has no clock.
+
+        The engine hears of one period of overtime at a time, and of Canadian overtime once it begins. An opponent
+        without a clock is reported with the engine's.
+        """
+        own = clocks[player]
+        if not own.is_limited:
+            return []
+        if own.is_overtime and own.period_moves == 1:
+            period = _ms(own.period_s)
+            return ["btime", "0", "wtime", "0", "byoyomi", period] if self._is_usi else ["movetime", period]
+        one, other = (clock if clock.is_limited else own for clock in clocks)
+        has_increment = one.increment_s or other.increment_s
+        byoyomi_s = own.period_s if own.period_moves == 1 else 0.0
+        moves_to_go = own.period_moves if own.is_overtime else own.moves_to_go
+        if self._is_usi and moves_to_go is not None:
+            raise SettingsError("USI cannot express moves to go: use increments or byoyomi.")
+        if self._is_usi and byoyomi_s and has_increment:
+            raise SettingsError("USI has either increments or byoyomi: leave one of them out.")
+        if not self._is_usi and byoyomi_s:
+            raise SettingsError("UCI cannot express byoyomi: use increments, or a time per move.")
+        # In USI the first player is Black.
+        first, second = "bw" if self._is_usi else "wb"
+        words = [f"{first}time", _ms(one.shown_s), f"{second}time", _ms(other.shown_s)]
+        if has_increment:
+            words += [f"{first}inc", _ms(one.increment_s), f"{second}inc", _ms(other.increment_s)]
+        elif self._is_usi:
+            words += ["byoyomi", _ms(byoyomi_s)]
+        return words if moves_to_go is None else [*words, "movestogo", str(moves_to_go)]
+
 
 class _Info:
     """An engine's latest information about its lines, above all the best. Illegible numbers are ignored."""
 
-    def __init__(self) -> None:
-        self._lines: dict[int, AnswerLine] = {}
-        self._centipawns: int | None = None
-        self._mate: int | None = None
+    def __init__(self, *, is_usi: bool) -> None:
+        self._is_usi = is_usi
+        self._lines: dict[int, tuple[str, Score]] = {}
+        """The newest move and score of each rank."""
+        self._score: Score | None = None
         self._depth: int | None = None
         self._nodes: int | None = None
-        self._pv: tuple[str, ...] = ()
 
     def answer(self, move: str, seconds: float, ponder: str) -> EngineAnswer:
-        return EngineAnswer(
-            move,
-            seconds,
-            centipawns=self._centipawns,
-            mate=self._mate,
-            depth=self._depth,
-            nodes=self._nodes,
-            pv=self._pv,
-            ponder=ponder,
-            lines=tuple(self._distinct_lines()) if len(self._lines) > 1 else (),
-        )
+        lines = tuple(self._distinct_lines()) if len(self._lines) > 1 else ()
+        thought = Thought(self._score, seconds=seconds, depth=self._depth, nodes=self._nodes)
+        return EngineAnswer(move, thought, ponder, lines)
 
-    def _distinct_lines(self) -> Iterator[AnswerLine]:
+    def _distinct_lines(self) -> Iterator[tuple[str, Score]]:
         """The newest line of each rank, by rank. A move that has changed its rank counts where it is better."""
         seen = set[str]()
-        for _, line in sorted(self._lines.items()):
-            if line.move not in seen:
-                seen.add(line.move)
-                yield line
+        for _, (move, score) in sorted(self._lines.items()):
+            if move not in seen:
+                seen.add(move)
+                yield move, score
 
     def read(self, line: str) -> None:
         text, _, pv = line.partition(" pv ")
@@ -331,23 +336,24 @@ class _Info:
             return
         # A bound is not an evaluation.
         is_scored = "score" in words and not {"lowerbound", "upperbound"} & set(line.split())
-        centipawns, mate = _number(values.get("cp", "")), _mate(values.get("mate", ""))
-        is_scored = is_scored and (centipawns is not None or mate is not None)
-        rank, moves = _number(values.get("multipv", "1")), tuple(pv.split())
-        if is_scored and moves and rank is not None:
-            self._lines[rank] = AnswerLine(moves[0], centipawns, mate)
+        score = self._score_of(values) if is_scored else None
+        rank, moves = _number(values.get("multipv", "1")), pv.split()
+        if score is not None and moves and rank is not None:
+            self._lines[rank] = moves[0], score
         if rank != 1:
             return
         self._depth = _number(values.get("depth", ""), self._depth)
         self._nodes = _number(values.get("nodes", ""), self._nodes)
-        self._pv = moves or self._pv
-        if is_scored:
-            self._centipawns, self._mate = centipawns, mate
+        self._score = score or self._score
 
-
-def _mate(text: str) -> int | None:
-    """The number after `mate`; USI may give only the sign."""
-    return {"+": UNKNOWN_MATE, "-": -UNKNOWN_MATE}.get(text) or _number(text)
+    def _score_of(self, values: Mapping[str, str]) -> Score | None:
+        """The score by the words after `mate` or `cp`; a mate is in moves in UCI, and in plies or a sign in USI."""
+        if (unknown := {"+": UNKNOWN_MATE, "-": -UNKNOWN_MATE}.get(values.get("mate", ""))) is not None:
+            return Score(mate=unknown)
+        if (mate := _number(values.get("mate", ""))) is not None:
+            return Score(mate=moves_to_mate(mate) if self._is_usi else mate)
+        centipawns = _number(values.get("cp", ""))
+        return None if centipawns is None else Score(centipawns=centipawns)
 
 
 def _number(text: str, default: int | None = None) -> int | None:
