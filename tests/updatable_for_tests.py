@@ -26,13 +26,16 @@ SETTINGS = (
 )
 
 
-def random_updatable(game: Rules, *, seed: int = 0, units: int = 32) -> Checkpoint:
+def random_updatable(game: Rules, *, seed: int = 0, units: int = 32, lines: int = 0) -> Checkpoint:
     """A network whose outputs differ widely."""
-    config = NetworkConfig(kind="updatable", updatable_units=units, opponent_view=opponent_view(game))
+    view = opponent_view(game)
+    config = NetworkConfig(kind="updatable", updatable_units=units, updatable_lines=lines, opponent_view=view)
     info = CheckpointInfo.describe(game.spec, config, step=0)
     weights, random = initial_weights(config, info.shape, seed=seed), np.random.default_rng(seed)
     weights["output.weight"][:] = random.normal(size=weights["output.weight"].shape) * 0.3
     weights["kinds.weight"][:] = random.normal(size=weights["kinds.weight"].shape) * 0.05
+    if lines:
+        weights["lines.weight"][:] = random.normal(size=weights["lines.weight"].shape) * 0.1
     return Checkpoint(info, weights)
 
 

@@ -166,6 +166,8 @@ class UpdatableNetwork:
         input_bias: NDArray[np.float32],
         output: NDArray[np.float32],
         output_bias: float,
+        lines: Sequence[tuple[Sequence[int], int, int, bool]] | None = None,
+        line_weights: NDArray[np.float32] | None = None,
     ) -> UpdatableNetwork: ...
     def evaluations(self, leaves: Leaves) -> NDArray[np.int32]: ...
 

@@ -12,13 +12,15 @@ import torch
 from updatable_for_tests import chess, counting_updatable, random_updatable, saved
 from zerosum._core import UpdatableNetwork
 from zerosum.base.errors import DataError, GameError, SettingsError
-from zerosum.games import make
-from zerosum.network import NetworkConfig, NetworkShape, initial_weights, load_checkpoint
+from zerosum.games import make, state_after
+from zerosum.network import Checkpoint, NetworkConfig, NetworkShape, initial_weights, load_checkpoint
+from zerosum.network.board_lines import BoardLines
 from zerosum.network.evaluators import make_evaluator
 from zerosum.network.evaluators.updatable import UpdatableEvaluator, expected_result
 from zerosum.network.own_network import network_module
+from zerosum.network.piece_planes import VIEWS as VIEWS_OF_OPPONENT
 from zerosum.network.piece_planes import PiecePlanes, seen_by_opponent
-from zerosum.network.updatable import features_of, input_weights, opponent_view, piece_values, value_of
+from zerosum.network.updatable import features_of, input_weights, lines_of, opponent_view, piece_values, value_of
 
 VIEWS = {
     "breakthrough": "flipped",
@@ -50,10 +52,11 @@ def positions(name: str, num: int) -> tuple:
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_the_core_the_learner_and_a_readable_twin_agree(name: str) -> None:
+@pytest.mark.parametrize("length", [0, 3])
+def test_the_core_the_learner_and_a_readable_twin_agree(name: str, length: int) -> None:
     game, states = positions(name, 40)
     assert opponent_view(game) == VIEWS[name]
-    checkpoint = random_updatable(game)
+    checkpoint = random_updatable(game, lines=length)
     info, leaves = checkpoint.info, game.encode(states)
     module = network_module(info.network, info.shape, checkpoint.weights)
     module.eval()
@@ -62,7 +65,12 @@ def test_the_core_the_learner_and_a_readable_twin_agree(name: str) -> None:
     planes, turned = PiecePlanes.of(info.planes), seen_by_opponent(info.network.opponent_view, info.board_shape)
     weights = {**checkpoint.weights, "input.weight": input_weights(checkpoint.weights, planes, len(turned))}
     features = [features_of(planes, turned, game, state)[:2] for state in states]
-    twin = value_of(*(np.stack(side) for side in zip(*features, strict=True)), weights)
+    lines = lines_of(info.network, info.board_shape)
+    sides = [np.stack(side) for side in zip(*features, strict=True)]
+    twin = value_of(*sides, weights, lines)
+    if length:
+        without = {**weights, "lines.weight": np.zeros_like(weights["lines.weight"])}
+        assert np.abs(value_of(*sides, without, lines) - twin).max() > 0.05
     np.testing.assert_allclose(learned, twin, atol=1e-5)
     # In centipawns, 800 to a unit: the rounding of some forty weights to 1/255, and of the last layer to 1/64.
     core = UpdatableEvaluator(checkpoint, game).network.evaluations(leaves)
@@ -86,6 +94,52 @@ def test_features_are_those_of_the_position() -> None:
     # The other side sees the board flipped: its own king on its first row, the opponent's above.
     assert set(np.flatnonzero(theirs)) == {5 * 64 + 60, half + 3 * 64 + 7, half + 5 * 64 + 4, half + 6 * 64}
     assert set(np.flatnonzero(occupied)) == {4, 60, 63}
+
+
+def test_contents_of_lines_are_those_of_the_board() -> None:
+    lines = BoardLines.of(2, (2, 3))
+    assert lines.squares.tolist() == [
+        *([0, 1], [1, 2], [3, 4], [4, 5]),
+        *([0, 3], [1, 4], [2, 5]),
+        *([0, 4], [1, 5]),
+        *([1, 3], [2, 4]),
+    ]
+    # An own piece on the first square, one of the other side below it; a content is own + 3 times the square behind.
+    own, opponent = np.zeros((2, 1, 6), bool)
+    own[0, 0] = opponent[0, 3] = True
+    rows, columns, diagonals = np.split(lines.counts(own, opponent)[0], 3)
+    assert dict(enumerate(rows)) == {**dict.fromkeys(range(9), 0), 1: 1, 2: 1}, "[0, 1] and [3, 4]"
+    assert np.flatnonzero(columns).tolist() == [1 + 3 * 2] and columns[7] == 1
+    assert np.flatnonzero(diagonals).tolist() == [1, 3 * 2], "[0, 4] and [1, 3]"
+
+
+def test_the_other_side_reads_the_same_lines() -> None:
+    for view in VIEWS_OF_OPPONENT:
+        lines = BoardLines.of(3, (4, 4))
+        turned = seen_by_opponent(view, (4, 4))
+        for squares, own, other, is_reversed in lines.both_views(turned):
+            assert other == 27 * ((1, 0, 2) if view == "transposed" else (0, 1, 2))[own // 27]
+            seen = turned[squares].tolist()
+            assert (seen[::-1] if is_reversed else seen) in lines.squares.tolist()
+
+
+def test_a_network_that_counts_threes_knows_them() -> None:
+    """Stones in a row are told from as many that stand apart, which no sum over squares can do."""
+    game = make("gomoku(size=7)")
+    checkpoint = random_updatable(game, units=16, lines=3)
+    weights = {name: np.zeros_like(weight) for name, weight in checkpoint.weights.items()}
+    weights["input.bias"][:] = 0.5
+    weights["lines.weight"][:, [27 * table + 13 for table in range(3)]] = 0.2  # three own stones: 1 + 3 + 9
+    weights["output.weight"][0, :16], weights["output.weight"][0, 16:] = 1, -1
+    network = UpdatableEvaluator(Checkpoint(checkpoint.info, weights), game).network
+
+    def value(moves: str) -> int:
+        return int(network.evaluations(game.encode([state_after(game, moves)]))[0])
+
+    apart, in_a_row = "a1 a7 c3 c7 e5 g7", "a1 a7 b1 c7 c1 g7"
+    diagonal = "a1 a7 b2 c7 c3 g7"
+    assert value(apart) == 0 < value(in_a_row) == value(diagonal)
+    assert value(f"{in_a_row} e7") == -value(in_a_row), "for the other side to move"
 
 
 def test_hands_count_in_steps() -> None:

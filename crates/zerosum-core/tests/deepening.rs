@@ -19,6 +19,7 @@ use zerosum_core::games::tictactoe::TicTacToe;
 use zerosum_core::random::RandomStream;
 use zerosum_core::tables::Tables;
 use zerosum_core::updatable::features::{BitPlane, FeatureMap, NumberPlane};
+use zerosum_core::updatable::lines::Line;
 use zerosum_core::updatable::{Accumulators, Network, Weights};
 
 fn settings(parts: Parts) -> Settings {
@@ -199,20 +200,35 @@ fn feature_map(spec: &GameSpec, turned: Vec<u32>) -> FeatureMap {
     FeatureMap::new(spec, bit_planes, number_planes, turned, num_features as usize).expect("the game's own planes")
 }
 
-fn random_network(features: FeatureMap) -> Arc<Network> {
+/// Lines of three squares in the rows of a board.
+fn rows_of_three(spec: &GameSpec, turned: &[u32]) -> Vec<Line> {
+    let width = spec.board_shape().1 as u32;
+    let starts = (0..turned.len() as u32).filter(|square| square % width + 3 <= width);
+    let line = |start: u32| Line {
+        squares: vec![start, start + 1, start + 2],
+        own: 0,
+        other: 0,
+        is_reversed: turned[start as usize] > turned[start as usize + 2],
+    };
+    starts.map(line).collect()
+}
+
+fn random_network(features: FeatureMap, lines: Vec<Line>) -> Arc<Network> {
     let mut random = RandomStream::new(1, 0, 0, "weights");
     let mut draw =
         |count: usize, scale: f32| (0..count).map(|_| (random.uniform() as f32 - 0.5) * scale).collect::<Vec<_>>();
     let units = 16;
     let input = draw(features.num_features() * units, 0.5);
-    let (input_bias, output) = (draw(units, 1.0), draw(2 * units, 3.0));
-    let weights = Weights { input: &input, input_bias: &input_bias, output: &output, output_bias: 0.1 };
-    Network::new(features, weights).expect("weights in range")
+    let (input_bias, output, of_lines) = (draw(units, 1.0), draw(2 * units, 3.0), draw(27 * units, 0.5));
+    let weights =
+        Weights { input: &input, input_bias: &input_bias, output: &output, output_bias: 0.1, lines: &of_lines };
+    Network::new(features, lines, weights).expect("weights in range")
 }
 
 /// Walks random lines as a search does, back and forth, and evaluates some of the positions on the way.
 fn updates_equal_refreshes<G: Game>(game: &G, turned: Vec<u32>) {
-    let network = random_network(feature_map(game.spec(), turned));
+    let lines = rows_of_three(game.spec(), &turned);
+    let network = random_network(feature_map(game.spec(), turned), lines);
     let (mut followed, mut fresh) = (Accumulators::new(Arc::clone(&network)), Accumulators::new(network));
     let (mut random, mut line) = (RandomStream::new(2, 0, 0, "walk"), vec![Position::initial(game)]);
     LineEvaluation::<G>::begin(&mut followed);
@@ -261,8 +277,9 @@ fn updated_accumulators_equal_new_ones() {
 #[test]
 fn both_sides_are_seen_alike() {
     let game = Arc::new(Chess::new(Variant::Chess));
-    let flipped = (0..64).map(|square: u32| (7 - square / 8) * 8 + square % 8).collect();
-    let network = random_network(feature_map(game.spec(), flipped));
+    let flipped = (0..64).map(|square: u32| (7 - square / 8) * 8 + square % 8).collect::<Vec<_>>();
+    let lines = rows_of_three(game.spec(), &flipped);
+    let network = random_network(feature_map(game.spec(), flipped), lines);
     let mut accumulators = Accumulators::new(network);
     let mut value = |fen: &str| {
         LineEvaluation::<Chess>::begin(&mut accumulators);

@@ -12,6 +12,7 @@ use zerosum_core::erased::AnyDeepening;
 use zerosum_core::game::Action;
 use zerosum_core::tables::Tables;
 use zerosum_core::updatable::features::{BitPlane, FeatureMap, NumberPlane};
+use zerosum_core::updatable::lines::Line;
 use zerosum_core::updatable::{self, Weights};
 
 use crate::failure::{catch, check_signals, game_error, raise, value_error};
@@ -30,7 +31,9 @@ const MAX_TABLE_ENTRIES: u64 = 1 << 32;
 /// number of its first square's feature in the view of the player to move and in the other side's view, or -1 twice if
 /// it has none; `turned` has each square's place in the other side's view. For each constant plane `numbers` has the
 /// same two features of its first step, the number of steps and the count that the plane's number 1 stands for.
-/// Weights are `input` [features * units], `input_bias` [units], `output` [2 * units] and `output_bias`.
+/// Weights are `input` [features * units], `input_bias` [units], `output` [2 * units] and `output_bias`. For each line
+/// of squares `lines` has its squares, the first feature of its contents in the view of the player to move and in the
+/// other side's view, and whether that side reads it in the opposite order; `line_weights` are [line features * units].
 ///
 /// Raises GameError if a number of planes, features or weights is not the game's, or a weight is out of range.
 #[pyclass(frozen, module = "zerosum._core")]
@@ -41,7 +44,9 @@ pub struct UpdatableNetwork {
 #[pymethods]
 impl UpdatableNetwork {
     #[new]
-    #[pyo3(signature = (game, bits, numbers, turned, num_features, *, input, input_bias, output, output_bias))]
+    #[pyo3(signature = (
+        game, bits, numbers, turned, num_features, *, input, input_bias, output, output_bias, lines=None, line_weights=None
+    ))]
     #[allow(clippy::too_many_arguments)] // keywords in Python
     fn new(
         py: Python<'_>,
@@ -54,6 +59,8 @@ impl UpdatableNetwork {
         input_bias: PyReadonlyArray1<'_, f32>,
         output: PyReadonlyArray1<'_, f32>,
         output_bias: f32,
+        lines: Option<Vec<(Vec<u32>, u32, u32, bool)>>,
+        line_weights: Option<PyReadonlyArray1<'_, f32>>,
     ) -> PyResult<Self> {
         let feature = |number: i64| u32::try_from(number).ok();
         let bits =
@@ -71,8 +78,11 @@ impl UpdatableNetwork {
             input_bias: input_bias.as_slice()?,
             output: output.as_slice()?,
             output_bias,
+            lines: line_weights.as_ref().map_or(Ok(&[][..]), |weights| weights.as_slice())?,
         };
-        let inner = features.and_then(|features| updatable::Network::new(features, weights));
+        let line = |(squares, own, other, is_reversed)| Line { squares, own, other, is_reversed };
+        let lines = lines.unwrap_or_default().into_iter().map(line).collect();
+        let inner = features.and_then(|features| updatable::Network::new(features, lines, weights));
         Ok(Self { inner: inner.map_err(|message| game_error(py, message))? })
     }
 

@@ -28,11 +28,18 @@ class NetworkConfig:
     kind: Literal["residual", "updatable", "muzero"] = setting(
         "residual",
         "'residual', a residual tower for tree search (the paper); 'updatable', a small, efficiently updatable"
-        " network for alpha-beta search, which has none of the settings below but the next two (docs/alpha-beta.md);"
+        " network for alpha-beta search, which has none of the settings below but the next three (docs/alpha-beta.md);"
         " 'muzero', a network that learns the rules too, for search.rules 'learned' (docs/muzero.md)",
     )
     updatable_units: int = setting(
         64, "units of each side's accumulator of an updatable network, a multiple of 16", low=16, high=1024
+    )
+    updatable_lines: int = setting(
+        0,
+        "squares of the lines (in rows, columns and diagonals) whose whole contents are features of an updatable"
+        " network, too, for games of one kind of stones; 0 for none",
+        low=0,
+        high=6,
     )
     opponent_view: Literal["same", "flipped", "turned", "transposed"] = setting(
         "same",
@@ -118,6 +125,8 @@ class NetworkConfig:
                 raise SettingsError(f"network.{name} is 2, expected 1 or 3: a kernel has a middle.")
         if self.updatable_units % 16:
             raise SettingsError(f"network.updatable_units is {self.updatable_units}, expected a multiple of 16.")
+        if self.updatable_lines == 1:
+            raise SettingsError("network.updatable_lines is 1, expected 0, or 2 to 6: a square is a feature by itself.")
         more_heads = self.heads_of_owners
         if self.kind == "updatable" and (self.module or more_heads):
             raise SettingsError(
@@ -139,11 +148,10 @@ class NetworkConfig:
     @property
     def size(self) -> str:
         """Blocks and filters, such as "5x64", or the units of an updatable network."""
-        return (
-            f"updatable, {self.updatable_units}"
-            if self.kind == "updatable"
-            else f"{self.num_blocks}x{self.num_filters}"
-        )
+        if self.kind == "updatable":
+            lines = f" with lines of {self.updatable_lines}" if self.updatable_lines else ""
+            return f"updatable, 2 x {self.updatable_units}{lines}"
+        return f"{self.num_blocks}x{self.num_filters}"
 
     def pools(self, block: int) -> bool:
         """Whether a block, numbered from 0, has global pooling."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from zerosum._core import UpdatableNetwork
 from zerosum.games import Rules, State
+from zerosum.network.board_lines import BoardLines
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.description import Checkpoint
 from zerosum.network.piece_planes import VIEWS, PiecePlanes, View, seen_by_opponent
@@ -37,7 +38,7 @@ def updatable_weights(config: NetworkConfig, shape: NetworkShape, *, seed: int) 
     weights["input.weight"] = (random.standard_normal(shapes["input.weight"]) * math.sqrt(1 / 40) / 2).astype(
         np.float32
     )
-    weights["input.bias"][:] = 0.5  # those of kinds begin at 0
+    weights["input.bias"][:] = 0.5  # the weights of kinds and of lines begin at 0
     weights["output.weight"] = (random.standard_normal(shapes["output.weight"]) * 0.01).astype(np.float32)
     return weights
 
@@ -48,6 +49,7 @@ def core_network(checkpoint: Checkpoint, game: Rules) -> UpdatableNetwork:
     assert info.network.kind == "updatable", info.network.kind
     planes = PiecePlanes.of(info.planes)
     turned = seen_by_opponent(info.network.opponent_view, info.board_shape)
+    lines = lines_of(info.network, info.board_shape)
     num_squares, (bit_channels, number_channels) = len(turned), planes.channels
     half = planes.num_features(num_squares) // 2
     first_number = len(planes.kinds) * num_squares
@@ -71,7 +73,14 @@ def core_network(checkpoint: Checkpoint, game: Rules) -> UpdatableNetwork:
         input_bias=weights["input.bias"],
         output=np.clip(weights["output.weight"].reshape(-1), -LARGEST_OUTPUT_WEIGHT, LARGEST_OUTPUT_WEIGHT),
         output_bias=float(weights["output.bias"][0]),
+        lines=None if lines is None else lines.both_views(turned),
+        line_weights=None if lines is None else np.ascontiguousarray(weights["lines.weight"].T).reshape(-1),
     )
+
+
+def lines_of(config: NetworkConfig, board_shape: tuple[int, int]) -> BoardLines | None:
+    """The lines whose contents are features of a network; None without any."""
+    return BoardLines.of(config.updatable_lines, board_shape) if config.updatable_lines else None
 
 
 def input_weights(
@@ -87,13 +96,20 @@ def input_weights(
 
 
 def value_of(
-    features: NDArray[np.bool_], turned_features: NDArray[np.bool_], weights: Mapping[str, NDArray[np.float32]]
+    features: NDArray[np.bool_],
+    turned_features: NDArray[np.bool_],
+    weights: Mapping[str, NDArray[np.float32]],
+    lines: BoardLines | None = None,
 ) -> NDArray[np.float32]:
     """[B], the output y of positions [B, features] seen by the player to move and by the other, in float32.
 
     The slow, readable twin of the core's network; `weights` has the input weights of play (`input_weights`).
     """
     sums = [seen @ weights["input.weight"].T + weights["input.bias"] for seen in (features, turned_features)]
+    if lines is not None:
+        num_squares, half = lines.board_shape[0] * lines.board_shape[1], features.shape[1] // 2
+        for total, seen in zip(sums, (features, turned_features), strict=True):
+            total += lines.counts(seen[:, :num_squares], seen[:, half:][:, :num_squares]) @ weights["lines.weight"].T
     activations = np.concatenate([np.clip(total, 0, 1) ** 2 for total in sums], axis=1)
     output: NDArray[np.float32] = activations @ weights["output.weight"][0] + weights["output.bias"][0]
     return output
@@ -111,7 +127,8 @@ def piece_values(checkpoint: Checkpoint, game: Rules) -> dict[str, float]:
     num_squares = len(turned)
     weights = {**weights, "input.weight": input_weights(weights, planes, num_squares)}
     half = planes.num_features(num_squares) // 2
-    base = value_of(own[None], other[None], weights)[0]
+    lines = lines_of(info.network, info.board_shape)
+    base = value_of(own[None], other[None], weights, lines)[0]
     empty = np.flatnonzero(~occupied)
     values = {}
     for index, kind in enumerate(planes.kinds):
@@ -119,7 +136,7 @@ def piece_values(checkpoint: Checkpoint, game: Rules) -> dict[str, float]:
         rows = np.arange(len(empty))
         mine[rows, index * num_squares + empty] = True
         theirs[rows, half + index * num_squares + turned[empty]] = True
-        added = value_of(mine, theirs, weights) - base if len(empty) else np.zeros(1, np.float32)
+        added = value_of(mine, theirs, weights, lines) - base if len(empty) else np.zeros(1, np.float32)
         values[kind.name] = float(2 * added.mean())
     return values
 

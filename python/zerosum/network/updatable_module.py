@@ -13,12 +13,17 @@ from torch import Tensor, nn
 from zerosum.network.config import NetworkConfig, NetworkShape
 from zerosum.network.piece_planes import PiecePlanes, seen_by_opponent
 from zerosum.network.residual_tower import NetworkOutput
-from zerosum.network.updatable import LARGEST_OUTPUT_WEIGHT
+from zerosum.network.updatable import LARGEST_OUTPUT_WEIGHT, lines_of
 from zerosum.network.weights import Weights, updatable_shapes
 
 
 class UpdatableModule(nn.Module):
     """The network with the interface of a `ResidualTower`. Its only head is the value, a scalar."""
+
+    line_squares: Tensor
+    digit_values: Tensor
+    first_contents: Tensor
+    is_counted: Tensor
 
     def __init__(self, config: NetworkConfig, shape: NetworkShape, weights: Weights) -> None:
         super().__init__()
@@ -34,6 +39,17 @@ class UpdatableModule(nn.Module):
         self.input = nn.Linear(sizes["input.weight"][1], sizes["input.weight"][0])
         self.kinds = nn.Linear(sizes["kinds.weight"][1], sizes["kinds.weight"][0], bias=False)
         self.output = nn.Linear(sizes["output.weight"][1], 1)
+        self.lines = None
+        if (lines := lines_of(config, (shape.height, shape.width))) is not None:
+            self.lines = nn.Linear(lines.num_features, sizes["input.weight"][0], bias=False)
+            is_counted = np.arange(lines.num_features) % lines.num_contents > 0
+            for name, array in {
+                "line_squares": lines.squares,
+                "digit_values": 3 ** np.arange(lines.length),
+                "first_contents": lines.num_contents * lines.tables,
+                "is_counted": is_counted.astype(np.float32),
+            }.items():
+                self.register_buffer(name, torch.from_numpy(array), persistent=False)
         self.load_weights(weights)
 
     def forward(self, x_BCHW: Tensor) -> NetworkOutput:
@@ -49,9 +65,19 @@ class UpdatableModule(nn.Module):
             self.input(seen) + self.kinds(torch.cat(kinds, dim=1))
             for seen, kinds in ((mine, counts), (theirs, counts[::-1]))
         ]
+        if self.lines is not None:
+            seen_BS = [(own[:, 0], opponent[:, 0]), (opponent[:, 0, self._back], own[:, 0, self._back])]
+            sums = [total + self.lines(self._contents(*sides)) for total, sides in zip(sums, seen_BS, strict=True)]
         activations = torch.cat([total.clamp(0, 1).square() for total in sums], dim=1)
         weight = self.output.weight.clamp(-LARGEST_OUTPUT_WEIGHT, LARGEST_OUTPUT_WEIGHT)
         return NetworkOutput({"value": nn.functional.linear(activations, weight, self.output.bias)})
+
+    def _contents(self, own_BS: Tensor, opponent_BS: Tensor) -> Tensor:
+        """How many lines have each content [B, contents], as `BoardLines.counts`."""
+        digits_BS = (own_BS + 2 * opponent_BS).long()
+        contents = (digits_BS[:, self.line_squares] * self.digit_values).sum(-1) + self.first_contents
+        counts = own_BS.new_zeros(len(own_BS), len(self.is_counted))
+        return counts.scatter_add(1, contents, torch.ones_like(contents, dtype=counts.dtype)) * self.is_counted
 
     def _steps(self, x_BCS: Tensor, places: list[int]) -> list[Tensor]:
         """For each number, its steps [B, divisor]: 1 from the first to the number."""

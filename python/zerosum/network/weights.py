@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerosum.network.architectures import connect
+from zerosum.network.board_lines import BoardLines
 from zerosum.network.config import NetworkConfig, NetworkShape, parse_shapes
 from zerosum.network.heads import Head
 from zerosum.network.muzero import connect_all
@@ -49,16 +50,20 @@ def updatable_shapes(config: NetworkConfig, shape: NetworkShape) -> dict[str, tu
     """The same of an updatable network. Raises SettingsError if the game has no planes of pieces.
 
     A piece has weights of its square and weights of its kind (own kinds first), which are added before play: so a
-    square that is rarely seen is near the others ("virtual features").
+    square that is rarely seen is near the others ("virtual features"). Contents of lines have weights of their own.
     """
     planes, units = PiecePlanes.of(shape.planes), config.updatable_units
-    return {
+    shapes: dict[str, tuple[int, ...]] = {
         "input.weight": (units, planes.num_features(shape.height * shape.width)),
         "kinds.weight": (units, 2 * len(planes.kinds)),
         "input.bias": (units,),
         "output.weight": (1, 2 * units),
         "output.bias": (1,),
     }
+    if config.updatable_lines:
+        lines = BoardLines.of(config.updatable_lines, (shape.height, shape.width))
+        shapes["lines.weight"] = (units, lines.num_features)
+    return shapes
 
 
 def _shapes(config: NetworkConfig, shape: NetworkShape, heads: Iterable[Head]) -> dict[str, tuple[int, ...]]:

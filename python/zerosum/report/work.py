@@ -82,7 +82,7 @@ def _rate(run: RunData) -> float:
 def _network_words(run: RunData) -> str:
     network = run.config.network
     if network.kind == "updatable":
-        return f"updatable, 2 × {network.updatable_units}"
+        return network.size.replace("x", "×")
     return f"{counted(network.num_blocks, 'block')} × {counted(network.num_filters, 'filter')}"
 
 

@@ -67,7 +67,8 @@ def tower_words(network: NetworkConfig) -> str:
     '5 blocks x 64 filters with global pooling'
     """
     if network.kind == "updatable":
-        return f"an updatable network of 2 x {network.updatable_units} units"
+        lines = f" with lines of {network.updatable_lines} squares" if network.updatable_lines else ""
+        return f"an updatable network of 2 x {network.updatable_units} units{lines}"
     if isinstance(network, Lc0Config) and network.encoders:
         return network.size
     if network.kind == "muzero":

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Network;
+use super::lines::Lines;
+use super::{Network, change};
 use crate::game::Game;
 use crate::line_evaluation::{LineEvaluation, MAX_HEIGHT};
 use crate::player::Player;
@@ -16,6 +17,7 @@ pub struct Accumulators {
     features: Vec<u64>,
     /// [heights][first player's units, second player's units].
     sums: Vec<i32>,
+    followed: FollowedLines,
 }
 
 impl Accumulators {
@@ -26,6 +28,9 @@ impl Accumulators {
             is_known: vec![false; num_heights],
             features: vec![0; num_heights * num_words],
             sums: vec![0; num_heights * 2 * network.num_units],
+            followed: network.lines.as_ref().map_or_else(FollowedLines::default, |lines| {
+                FollowedLines::new(lines, network.features.num_squares(), num_heights)
+            }),
             network,
         }
     }
@@ -58,9 +63,69 @@ impl Accumulators {
                 let feature = 64 * index + bit.trailing_zeros() as usize;
                 network.change(first, feature, now & bit != 0);
                 network.change(second, network.features.swapped(feature), now & bit != 0);
+                if let Some(lines) = &network.lines {
+                    self.followed.changed.extend(lines.place(feature).map(|place| (place, now & bit != 0)));
+                }
             }
         }
+        if let Some(lines) = &network.lines {
+            self.followed.update(lines, before, height, [first, second]);
+        }
         self.is_known[height] = true;
+    }
+}
+
+/// The contents of lines at the heights of a search.
+#[derive(Default)]
+struct FollowedLines {
+    num_squares: usize,
+    /// [heights][squares], whose piece is there in the first player's view: 0, 1 or 2 as in [`Lines`].
+    digits: Vec<u8>,
+    /// Squares and digits that come or go, with whether they come.
+    changed: Vec<((usize, u8), bool)>,
+    /// For each line, the number of the update that changed it last.
+    changed_by: Vec<u64>,
+    num_updates: u64,
+}
+
+impl FollowedLines {
+    fn new(lines: &Lines, num_squares: usize, num_heights: usize) -> Self {
+        Self {
+            num_squares,
+            digits: vec![0; num_heights * num_squares],
+            changed_by: vec![0; lines.num_lines()],
+            ..Self::default()
+        }
+    }
+
+    /// Adds to both sides' sums what the changed squares change, from those at the height `before`, or from an empty board.
+    fn update(&mut self, lines: &Lines, before: Option<usize>, height: usize, sums: [&mut [i32]; 2]) {
+        let (num_squares, num_units) = (self.num_squares, sums[0].len());
+        let (earlier, digits) = self.digits.split_at_mut(height * num_squares);
+        let digits = &mut digits[..num_squares];
+        let then = before.map(|before| &earlier[before * num_squares..][..num_squares]);
+        match then {
+            Some(then) => digits.copy_from_slice(then),
+            None => digits.fill(0),
+        }
+        for &((square, digit), is_added) in &self.changed {
+            digits[square] = if is_added { digits[square] + digit } else { digits[square] - digit };
+        }
+        self.num_updates += 1;
+        let [first, second] = sums;
+        for ((square, _), _) in self.changed.drain(..) {
+            for line in lines.through(square) {
+                if std::mem::replace(&mut self.changed_by[line], self.num_updates) == self.num_updates {
+                    continue;
+                }
+                let was = then.and_then(|then| lines.features(line, then));
+                for (features, is_added) in [(was, false), (lines.features(line, digits), true)] {
+                    let Some([own, other]) = features else { continue };
+                    change(first, lines.column(own, num_units), is_added);
+                    change(second, lines.column(other, num_units), is_added);
+                }
+            }
+        }
     }
 }
 

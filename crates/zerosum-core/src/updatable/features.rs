@@ -99,6 +99,24 @@ impl FeatureMap {
         })
     }
 
+    /// Number of squares.
+    pub fn num_squares(&self) -> usize {
+        self.turned.len()
+    }
+
+    /// For each feature, its square and whose piece it is, 1 for an own and 2 for the other side's, if it is of the first kind of
+    /// piece, whose own features are the first of all. `None` for all others.
+    pub fn places_of_first_kind(&self) -> Vec<Option<(u32, u8)>> {
+        let mut places = vec![None; self.num_features];
+        for plane in &self.bits {
+            let digit = if plane.own == Some(0) { 1 } else { 2 };
+            if let Some(own) = plane.own.filter(|own| *own == 0 || plane.other == 0) {
+                (0..self.num_squares()).for_each(|square| places[own as usize + square] = Some((square as u32, digit)));
+            }
+        }
+        places
+    }
+
     /// Number of features.
     pub fn num_features(&self) -> usize {
         self.num_features

@@ -2,7 +2,7 @@
 //!
 //! The inputs are features that are present or absent: a piece on a square, a number of pieces in hand. For each side there is a
 //! sum over the features as that side sees the board, the accumulator; a move adds and subtracts the few features that it
-//! changes. The output is a linear layer over both accumulators, that of the player to move first:
+//! changes. A network may have features of whole [`lines`] of squares, too. The output is a linear layer over both accumulators, that of the player to move first:
 //!
 //! ```text
 //!   accumulator  a  = b1 + sum of W1[f] over the features f        whole numbers in units of 1 / QA
@@ -17,11 +17,13 @@
 
 mod accumulators;
 pub mod features;
+pub mod lines;
 
 use std::sync::Arc;
 
 pub use self::accumulators::Accumulators;
 use self::features::FeatureMap;
+use self::lines::{Line, Lines};
 use crate::error::UsageError;
 use crate::game::GameSpec;
 use crate::line_evaluation::{CENTIPAWNS_PER_LOGIT, MAX_EVALUATION};
@@ -53,6 +55,7 @@ pub struct Network {
     output: Vec<i16>,
     /// In units of 1 / (QA² · QB).
     output_bias: i64,
+    lines: Option<Lines>,
 }
 
 /// Weights as they were learned.
@@ -66,6 +69,8 @@ pub struct Weights<'a> {
     pub output: &'a [f32],
     /// The last layer's bias.
     pub output_bias: f32,
+    /// [features of lines][units]; empty without lines.
+    pub lines: &'a [f32],
 }
 
 impl Network {
@@ -73,7 +78,7 @@ impl Network {
     ///
     /// # Errors
     /// A sentence, if numbers of weights do not fit the features or a weight is out of range.
-    pub fn new(features: FeatureMap, weights: Weights<'_>) -> Result<Arc<Self>, String> {
+    pub fn new(features: FeatureMap, lines: Vec<Line>, weights: Weights<'_>) -> Result<Arc<Self>, String> {
         let num_units = weights.input_bias.len();
         if num_units == 0 || num_units > MAX_UNITS || !num_units.is_multiple_of(UNITS_STEP) {
             return Err(format!(
@@ -105,7 +110,10 @@ impl Network {
         if !has_bias {
             return Err(format!("an updatable network has the bias {}", weights.output_bias));
         }
+        let line_weights = scaled(weights.lines, QA, MAX_INPUT_WEIGHT)?;
+        let has_lines = !(lines.is_empty() && line_weights.is_empty());
         Ok(Arc::new(Self {
+            lines: has_lines.then(|| Lines::new(&features, lines, line_weights, num_units)).transpose()?,
             features,
             num_units,
             input: scaled(weights.input, QA, MAX_INPUT_WEIGHT)?,
@@ -131,12 +139,7 @@ impl Network {
     /// Adds a feature's weights to an accumulator, or subtracts them.
     #[inline]
     fn change(&self, accumulator: &mut [i32], feature: usize, is_added: bool) {
-        let column = &self.input[feature * self.num_units..][..self.num_units];
-        if is_added {
-            accumulator.iter_mut().zip(column).for_each(|(sum, weight)| *sum += i32::from(*weight));
-        } else {
-            accumulator.iter_mut().zip(column).for_each(|(sum, weight)| *sum -= i32::from(*weight));
-        }
+        change(accumulator, &self.input[feature * self.num_units..][..self.num_units], is_added);
     }
 
     /// The output in centipawns.
@@ -146,6 +149,16 @@ impl Network {
         let sum = self.output_bias + weighed(mover, first) + weighed(other, second);
         let centipawns = sum * CENTIPAWNS / i64::from(QA * QA * QB);
         centipawns.clamp(i64::from(-MAX_EVALUATION), i64::from(MAX_EVALUATION)) as i32
+    }
+}
+
+/// Adds a column of weights to an accumulator, or subtracts it.
+#[inline]
+fn change(accumulator: &mut [i32], column: &[i16], is_added: bool) {
+    if is_added {
+        accumulator.iter_mut().zip(column).for_each(|(sum, weight)| *sum += i32::from(*weight));
+    } else {
+        accumulator.iter_mut().zip(column).for_each(|(sum, weight)| *sum -= i32::from(*weight));
     }
 }
 
