@@ -183,6 +183,7 @@ def test_every_setting_changes_the_network():
         "module_weights",
         "kind",
         "updatable_units",
+        "updatable_lines",
         "opponent_view",
         "dynamics_blocks",
     }

@@ -47,7 +47,7 @@ def bench_alpha_beta(game: Rules, name: str, seconds: float, overrides: Sequence
             spent[evaluation] += time.process_time() - began
     for evaluation in searches:
         settings = {"evaluation": evaluation, "nodes": NODES} | (
-            {"units": network.updatable_units} if evaluation == "updatable" else {}
+            {"network": network.size} if evaluation == "updatable" else {}
         )
         rate = nodes[evaluation] / spent[evaluation]
         yield Figure("alphabeta", name, f"nodes_per_cpu_second_{evaluation}", rate, "1/s", settings)
