@@ -36,6 +36,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -67,11 +68,14 @@ SETTINGS = (
 )
 SETTINGS_OF_PRESET = {
     "": ("search.cache_positions=20",),
-    "muzero": ("network.dynamics_blocks=1", "learner.reanalysed_share=0.2"),
+    # Each phase compiles the network for self-play and for searching old positions anew.
+    "muzero": ("network.dynamics_blocks=1", "learner.reanalysed_share=0.2", "training.steps_per_phase=4"),
 }
 STEPS_A_CHECKPOINT = 20
 STEPS_A_KILL = 60
 """Of a deterministic run's budget."""
+CHECKPOINTS_A_KILL = 3
+"""Of a deterministic run."""
 REPORT_SECONDS = 0.2
 """Between rows of metrics, which are ten seconds apart otherwise."""
 LONGEST_START_S = 120.0
@@ -419,6 +423,7 @@ def kill_many(
     deterministic: bool = False,
     preset: str = "",
     after_s: float = 1.5,
+    steps_a_kill: int = STEPS_A_KILL,
     write: Write = print,
 ) -> Summary:
     """Train in the directory `run`, which is not there yet, and kill it so many times, after up to `after_s` seconds.
@@ -426,7 +431,15 @@ def kill_many(
     A deterministic run may end before. It is trained to its end and compared with a run without kills.
     """
     generator, game, folder = np.random.default_rng(seed), make(GAME), run.parent
-    words = training_words(run, seed=seed, kills=kills, deterministic=deterministic, preset=preset)
+    words_for = partial(
+        training_words,
+        seed=seed,
+        kills=kills,
+        deterministic=deterministic,
+        preset=preset,
+        steps_a_kill=steps_a_kill,
+    )
+    words = words_for(run)
     summary, before = Summary(), Found()
     while summary.num_kills < kills:
         aim = str(generator.choice(PHASES, p=AIMS / AIMS.sum()))
@@ -450,14 +463,17 @@ def kill_many(
         )
         before = after
     if deterministic:
-        summary.faults += _faults_of_repeating(run, folder / "undisturbed", seed=seed, kills=kills, preset=preset)
+        summary.faults += _faults_of_repeating(run, folder / "undisturbed", words_for)
     return summary
 
 
-def training_words(run: Path, *, seed: int, kills: int, deterministic: bool, preset: str) -> list[str]:
+def training_words(
+    run: Path, *, seed: int, kills: int, deterministic: bool, preset: str, steps_a_kill: int
+) -> list[str]:
     """The command."""
-    steps = STEPS_A_KILL * kills if deterministic else 100_000
-    settings = [*SETTINGS, *SETTINGS_OF_PRESET[preset], f"training.num_checkpoints={steps // STEPS_A_CHECKPOINT}"]
+    steps = steps_a_kill * kills if deterministic else 100_000
+    num_checkpoints = CHECKPOINTS_A_KILL * kills if deterministic else steps // STEPS_A_CHECKPOINT
+    settings = [*SETTINGS, *SETTINGS_OF_PRESET[preset], f"training.num_checkpoints={num_checkpoints}"]
     if not deterministic:
         settings.append("selfplay.num_workers=2")
     words = ["train", GAME, "--run", str(run), "--steps", str(steps), "--seed", str(seed)]
@@ -478,10 +494,10 @@ def faults_of_life(life: Life, before: Found) -> Iterator[str]:
             yield f"the learner went on from step {step}, and the last checkpoint is of step {before.steps[-1]}"
 
 
-def _faults_of_repeating(run: Path, other: Path, *, seed: int, kills: int, preset: str) -> Iterator[str]:
+def _faults_of_repeating(run: Path, other: Path, words_for: Callable[[Path], list[str]]) -> Iterator[str]:
     for directory in (run, other):
-        words = training_words(directory, seed=seed, kills=kills, deterministic=True, preset=preset)
-        status = subprocess.run([sys.executable, "-m", "zerosum", *words], capture_output=True, text=True, check=False)
+        command = [sys.executable, "-m", "zerosum", *words_for(directory)]
+        status = subprocess.run(command, capture_output=True, text=True, check=False)
         if status.returncode:
             yield f"the training of {directory} failed:\n{status.stdout}{status.stderr}"
             return

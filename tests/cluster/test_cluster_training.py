@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import zerosum
+from commands_for_tests import Command
 from web_for_tests import own_game
 from zerosum.base.errors import SettingsError
 from zerosum.cluster import read_events, read_status, status_text
@@ -157,9 +158,10 @@ def test_no_cluster_at_the_address_is_a_sentence(tmp_path: Path) -> None:
     assert "ray start --head" in done.stderr
 
 
-def test_a_deterministic_run_refuses_a_cluster(tmp_path: Path) -> None:
-    done = train(tmp_path / "run", "--steps", "20", "--deterministic", "--cluster", "local")
-    assert done.returncode == 2 and "leave out --cluster" in done.stderr
+def test_a_deterministic_run_refuses_a_cluster(tmp_path: Path, zero: Command) -> None:
+    words = ("--run", tmp_path / "run", "--steps", 20, "--deterministic", "--cluster", "local")
+    answer = zero("train", "tictactoe", *words)
+    assert answer.status == 2 and "leave out --cluster" in answer.err
     assert not (tmp_path / "run").exists()
 
 
@@ -171,7 +173,7 @@ def test_without_ray_a_sentence_says_how_to_install_it(tmp_path: Path, monkeypat
     assert not (tmp_path / "run").exists()
 
 
-def test_verification_without_a_cluster_is_refused(tmp_path: Path) -> None:
-    done = train(tmp_path / "run", "--steps", "20", "--verify")
-    assert done.returncode == 2 and "--verify" in done.stderr
+def test_verification_without_a_cluster_is_refused(tmp_path: Path, zero: Command) -> None:
+    answer = zero("train", "tictactoe", "--run", tmp_path / "run", "--steps", 20, "--verify")
+    assert answer.status == 2 and "--verify" in answer.err
     assert not (tmp_path / "run").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,7 +31,8 @@ def grow(run: Path, *more: str, sizes: dict[int, str] = SIZES, report: Callable[
     for number, (steps, size) in enumerate(sizes.items()):
         blocks, filters = size.split("x")
         asked = [f"network.num_blocks={blocks}", f"network.num_filters={filters}"]
-        train("tictactoe", run, steps=steps, overrides=[*(() if number else (*BASE, *more)), *asked], report=report)
+        fresh = () if run.joinpath("config.toml").exists() else BASE
+        train("tictactoe", run, steps=steps, overrides=[*fresh, *(() if number else more), *asked], report=report)
 
 
 def sizes_of(run: Path) -> dict[int, str]:
@@ -78,6 +80,14 @@ def test_it_can_be_packaged(grown: tuple[Path, list[str]], tmp_path: Path, monke
     assert load_checkpoint(package_network.package(grown[0], "grown", date="2026-11-25")).info.network.size == "2x8"
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that has not grown yet."""
+    run = tmp_path_factory.mktemp("runs") / "small"
+    grow(run, sizes={2: ONCE[2]})
+    return run
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -87,9 +97,10 @@ def test_it_can_be_packaged(grown: tuple[Path, list[str]], tmp_path: Path, monke
         ["training.gate_games=2"],
     ],
 )
-def test_all_of_a_training_takes_the_grown_network(tmp_path: Path, settings: list[str]) -> None:
-    grow(tmp_path / "run", *settings, sizes=ONCE)
-    assert_grown(tmp_path / "run", ONCE)
+def test_all_of_a_training_takes_the_grown_network(small: Path, tmp_path: Path, settings: list[str]) -> None:
+    run = shutil.copytree(small, tmp_path / "run")
+    grow(run, *settings, sizes={4: ONCE[4]})
+    assert_grown(run, ONCE)
 
 
 def test_learning_from_the_games_of_a_run_grows_too(grown: tuple[Path, list[str]], tmp_path: Path) -> None:

@@ -32,7 +32,14 @@ def test_a_run_that_learns_the_rules_is_killed_and_repeats(tmp_path: Path) -> No
     """Its old positions are searched anew by the network of each phase, also after a kill."""
     said: list[str] = []
     summary = kill_many(
-        tmp_path / "run", kills=2, seed=1, deterministic=True, preset="muzero", after_s=0.3, write=said.append
+        tmp_path / "run",
+        kills=2,
+        seed=1,
+        deterministic=True,
+        preset="muzero",
+        after_s=0.3,
+        steps_a_kill=20,
+        write=said.append,
     )
     assert summary.faults == [], said
     assert summary.num_kills == 2

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import zerosum
+from runs_for_tests import UNRATED
 from updatable_for_tests import SETTINGS, train_updatable
 from zerosum.base.errors import SettingsError
 from zerosum.games import make
@@ -77,8 +78,9 @@ def test_a_run_goes_on(run: Path, tmp_path: Path) -> None:
 
 
 def test_a_deterministic_run_repeats(tmp_path: Path) -> None:
+    settings = ("training.deterministic=true", "training.num_checkpoints=2", UNRATED)
     for name in ("one", "two"):
-        train_updatable("minichess", tmp_path / name, "training.deterministic=true", "training.num_checkpoints=2")
+        train_updatable("minichess", tmp_path / name, *settings)
     one, two = (load_checkpoint(tmp_path / name) for name in ("one", "two"))
     for name, weight in one.weights.items():
         np.testing.assert_array_equal(weight, two.weights[name])
@@ -131,7 +133,7 @@ def test_other_commands_take_the_run(run: Path, tmp_path: Path) -> None:
     words: list[str] = []
     dry_run("minichess", tmp_path / "new", preset="nnue", asked={}, report=words.append)
     assert any("Self-play is an alpha-beta search" in text for text in words)
-    found = evaluate(run, num_games=2, num_positions=1, num_simulations=50, write=lambda _: None)
+    found = evaluate(run, num_games=2, num_positions=1, num_simulations=2, write=lambda _: None)
     assert found.matches
 
 

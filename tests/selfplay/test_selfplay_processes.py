@@ -370,8 +370,8 @@ def test_processes_that_cannot_be_are_refused(tmp_path: Path) -> None:
 def test_cpu_minutes_include_those_of_worker_processes(
     game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The workers report a thousand seconds each second: an hour is over in four."""
-    monkeypatch.setattr(SelfplayProcesses, "cpu_s", property(lambda _: 1000 * time.monotonic()))
+    """The workers report three thousand seconds each second: an hour is over in little more than one."""
+    monkeypatch.setattr(SelfplayProcesses, "cpu_s", property(lambda _: 3000 * time.monotonic()))
     changes = ["selfplay.num_workers=2", "strength.budget_share=0", "training.clock=cpu"]
     overrides = [*(text for text in SETTINGS if not text.startswith("training.steps=")), *changes]
     train(game, tmp_path / "run", minutes=60, overrides=overrides, report=lambda _: None)

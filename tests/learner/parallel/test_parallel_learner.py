@@ -23,6 +23,7 @@ from zerosum.learner.config import _multiples
 from zerosum.learner.parallel import ParallelLearner, new_learner
 from zerosum.learner.parallel.parallel_learner import LocalDevices, learning_devices
 from zerosum.network import NetworkConfig, NetworkShape, initial_weights
+from zerosum.network.weights import Weights
 from zerosum.replay import Batch
 from zerosum.run.metrics import read_metrics
 from zerosum.run.training import train
@@ -49,9 +50,9 @@ def new_batch(seed: int) -> Batch:
 
 
 @contextmanager
-def two_devices(config: LearnerConfig, network: NetworkConfig = NETWORK) -> Iterator[ParallelLearner]:
-    weights = initial_weights(network, SHAPE, seed=0)
-    learner = ParallelLearner(config, network, SHAPE, weights, devices=LocalDevices(2, "cpu"))
+def two_devices(config: LearnerConfig, weights: Weights | None = None) -> Iterator[ParallelLearner]:
+    weights = weights or initial_weights(NETWORK, SHAPE, seed=0)
+    learner = ParallelLearner(config, NETWORK, SHAPE, weights, devices=LocalDevices(2, "cpu"))
     try:
         yield learner
     finally:
@@ -102,27 +103,22 @@ def test_steps_are_those_of_one_device(optimizer: str) -> None:
         assert_close(two.weights(), one.weights(), 2e-3)
 
 
-def test_a_resumed_learner_goes_on_alike() -> None:
+def test_a_resumed_learner_goes_on_alike_until_a_device_dies() -> None:
+    """That is a sentence, and ends the other device."""
     with two_devices(CONFIG) as two:
         two.step(new_batch(0), progress=0.1)
         state, weights = two.state(), two.weights()
         two.step(new_batch(1), progress=0.2)
         expected = two.weights()
-    resumed = ParallelLearner(CONFIG, NETWORK, SHAPE, weights, devices=LocalDevices(2, "cpu"))
-    resumed.load_state(state, step_number=1)
-    resumed.step(new_batch(1), progress=0.2)
-    assert resumed.step_number == 2
-    assert_close(resumed.weights(), expected, 1e-6)
-    resumed.close()
-
-
-def test_a_dead_device_is_a_sentence_and_ends_the_others() -> None:
-    with two_devices(CONFIG) as two:
-        pids = [process._child.pid for process in two._handles]
-        os.kill(pids[1], signal.SIGKILL)
+    with two_devices(CONFIG, weights) as resumed:
+        resumed.load_state(state, step_number=1)
+        resumed.step(new_batch(1), progress=0.2)
+        assert resumed.step_number == 2
+        assert_close(resumed.weights(), expected, 1e-6)
+        os.kill(resumed._handles[1]._child.pid, signal.SIGKILL)
         with pytest.raises(RunError, match=r"process 2 of 2 \(cpu\) was ended by SIGKILL|process 1 of 2 \(cpu\) ended"):
-            two.step(new_batch(0), progress=0)
-        assert [process._child.status(0) for process in two._handles]  # raises TimeoutError for one that runs on
+            resumed.step(new_batch(0), progress=0)
+        assert [process._child.status(0) for process in resumed._handles]  # raises TimeoutError for one that runs on
 
 
 def test_bad_numbers_of_devices_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
