@@ -127,9 +127,15 @@ impl<const W: usize, const P: usize> State<W, P> {
         let side = self.player.index();
         let empty = self.board.empty(&go.geometry);
         let roomy = empty & go.geometry.adjacent(empty);
-        // A stone with an adjacent empty point is not suicide, and captures only on the last liberty of a chain.
-        let unclear = empty & (!roomy | self.board.last_liberties[1 - side]);
-        let mut quiet = roomy & !unclear;
+        let beside_own = go.geometry.adjacent(self.board.stones[side]);
+        let [own_last, their_last] = [side, 1 - side].map(|side| self.board.last_liberties[side]);
+        // A stone with an adjacent empty point is not suicide, nor is one beside a chain of its own side with another
+        // liberty. It captures only on the last liberty of a chain.
+        let safe = empty & (roomy | beside_own & !own_last);
+        // Without any chain of its own beside it, a stone among others with further liberties is suicide.
+        let may_live = if go.variant.suicide { go.geometry.all } else { beside_own };
+        let unclear = empty & (their_last | may_live & !safe);
+        let mut quiet = safe & !unclear;
         let (mut others, mut banned) = (SquareSet::EMPTY, SquareSet::EMPTY);
         unclear.for_each(|point| {
             let placement = self.board.placement(&go.geometry, point, side);
