@@ -220,11 +220,11 @@ impl<const W: usize, const P: usize> State<W, P> {
             self.ko = None;
         } else {
             self.passes = 0;
-            let before = self.board.stones.map(|stones| stones.len());
+            let (before, num_before) = (self.board.stones, self.board.num_stones);
             let side = self.player.index();
             self.ko = self.board.place(&go.geometry, action.into(), side);
-            if self.board.num_stones <= before[0] + before[1] {
-                let lost = |side: usize, placed| (before[side] + placed - self.board.stones[side].len()) as u16;
+            if self.board.num_stones <= num_before {
+                let lost = |side: usize, placed| (before[side].len() + placed - self.board.stones[side].len()) as u16;
                 let (own, taken) = (lost(side, 1), lost(1 - side, 0));
                 self.prisoners[side] = self.prisoners[side].saturating_add(taken);
                 self.prisoners[1 - side] = self.prisoners[1 - side].saturating_add(own);
