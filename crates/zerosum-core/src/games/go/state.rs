@@ -311,7 +311,7 @@ mod tests {
         }
     }
 
-    /// Along games by chance under all rules, for each number of an action.
+    /// Along games by chance under all rules, for each number of an action; the list of legal actions has the same ones.
     #[test]
     fn a_move_made_if_it_is_legal_is_the_same_move() {
         for superko in ["positional", "situational", "simple", "none"] {
@@ -322,10 +322,13 @@ mod tests {
                 let mut random = RandomStream::new(7, 0, 0, &text);
                 let (mut state, mut num_illegal) = (game.initial_state(), 0);
                 for _ in 0..900 {
+                    let mut actions = Vec::new();
+                    game.legal_actions(&state, &mut actions);
                     for action in 0..28 {
                         let (mut made, mut played) = (state.clone(), state.clone());
                         let is_legal = made.play_if_legal(&game, action);
                         assert_eq!(is_legal, game.is_legal(&state, action), "{text}, action {action}");
+                        assert_eq!(is_legal, actions.contains(&action), "{text}, action {action}");
                         if is_legal {
                             played.play(&game, action);
                             assert!(made == played && made.history == played.history, "{text}, action {action}");
@@ -333,8 +336,6 @@ mod tests {
                             num_illegal += usize::from(action < 25 && state.board.owner(action.into()).is_none());
                         }
                     }
-                    let mut actions = Vec::new();
-                    game.legal_actions(&state, &mut actions);
                     let moves = actions.len() - usize::from(actions.len() > 1); // passes only if there is nothing else
                     let drawn = (random.uniform() * moves as f64) as usize;
                     state.play(&game, actions[drawn]);
