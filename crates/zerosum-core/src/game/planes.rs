@@ -33,11 +33,17 @@ impl<'a> Planes<'a> {
         self.bits = rest;
         if let ([low, high, ..], 9..16) = (words, plane.len()) {
             // Two numbers that overlap, for boards of 65 to 120 squares.
-            let last = (u128::from(*low) | u128::from(*high) << 64) >> (8 * (plane.len() - 8));
+            let num_passed = 8 * (plane.len() - 8);
+            let last = low >> num_passed | high << (64 - num_passed);
             *plane.first_chunk_mut().expect("it has eight bytes") = low.to_le_bytes();
-            *plane.last_chunk_mut().expect("it has eight bytes") = (last as u64).to_le_bytes();
+            *plane.last_chunk_mut().expect("it has eight bytes") = last.to_le_bytes();
             return;
         }
+        Self::write(plane, words);
+    }
+
+    /// Writes the words into a plane of any size.
+    fn write(plane: &mut [u8], words: &[u64]) {
         let mut chunks = plane.chunks_exact_mut(8);
         for (bytes, word) in (&mut chunks).zip(words) {
             bytes.copy_from_slice(&word.to_le_bytes());

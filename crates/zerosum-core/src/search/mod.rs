@@ -11,7 +11,7 @@
 //! | `evaluations`, `apply` | the answers: checked, and backed up |
 //! | `batch` | leaves in flight and their paths |
 //! | `tree` | one tree: a simulation, its descent and its end; the root's noise |
-//! | `select`, `gumbel`, `root_moves` | which child a simulation visits |
+//! | `select`, `gumbel`, `root_moves`, `root_scores` | which child a simulation visits |
 //! | `backup` | how a value and proven bounds travel to the root |
 //! | `root` | the result of a search: statistics, policy target, move to play |
 //! | `most_visited` | the most visited part of a tree, to be drawn |
@@ -35,6 +35,7 @@ mod prior;
 mod puct;
 mod root;
 mod root_moves;
+mod root_scores;
 mod select;
 mod tree;
 

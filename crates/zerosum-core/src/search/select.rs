@@ -6,6 +6,7 @@ use super::node::NodeId;
 use super::prior::prior_of;
 use super::puct::{ExplorationTable, Parent, is_visited};
 use super::root_moves::RootMoves;
+use super::root_scores::RootScores;
 
 /// The edge to follow from an expanded node below the root: `num_children` if it is the best unvisited one.
 ///
@@ -54,16 +55,22 @@ pub fn select_child(arena: &Arena, config: &SearchConfig, exploration: &Explorat
 
 /// The edge to follow from the root, which has all its children, in the order of actions, and unrounded priors.
 ///
-/// The best of the allowed `moves` must not be proven.
+/// The best of the allowed `moves` must not be proven. `scores` are those of the root's children, mostly all that it takes.
 pub fn select_root_child(
     arena: &Arena,
     config: &SearchConfig,
     exploration: &ExplorationTable,
     priors: &[f32],
     moves: &RootMoves,
+    scores: &RootScores,
 ) -> usize {
     let parent = Parent::new(arena, config, exploration, ROOT);
     if moves.allowed.is_empty() && moves.favoured.is_empty() && !moves.has_results {
+        if scores.are_complete(parent.node) {
+            let best = scores.select(&parent);
+            debug_assert_eq!(best, best_root_child::<false>(&parent, priors, |_| true));
+            return best;
+        }
         return best_root_child::<false>(&parent, priors, |_| true);
     }
     let actions = arena.actions_of(parent.node);

@@ -45,7 +45,6 @@ struct Chain {
     liberties: u16,
     /// The sum of their points, modulo 2^16. If there is one liberty, it is the mean of the pseudo-liberties.
     sum: u16,
-    num_stones: u16,
 }
 
 /// The effect of a new stone.
@@ -136,9 +135,9 @@ impl<const W: usize, const P: usize> Board<W, P> {
         geometry.adjacent(self.chain_at(point)) & self.empty(geometry)
     }
 
-    /// The exclusive or of the keys of a chain.
-    fn hash_of(&self, head: u16, side: usize) -> u64 {
-        self.chain(head).fold(0, |hash, point| hash ^ KEYS[side][point])
+    /// The exclusive or of the keys of a chain, and its number of stones.
+    fn hash_of(&self, head: u16, side: usize) -> (u64, usize) {
+        self.chain(head).fold((0, 0), |(hash, count), point| (hash ^ KEYS[side][point], count + 1))
     }
 
     /// The result of a stone of `side` on an empty point.
@@ -181,10 +180,9 @@ impl<const W: usize, const P: usize> Board<W, P> {
             (Effect::Suicide, own, side, self.hash, self.num_stones)
         };
         let start = Placement { effect, hash, num_stones };
-        gone.into_iter().filter(|head| *head != NO_HEAD).fold(start, |placement, head| Placement {
-            hash: placement.hash ^ self.hash_of(head, owner),
-            num_stones: placement.num_stones - usize::from(self.chains[usize::from(head)].num_stones),
-            ..placement
+        gone.into_iter().filter(|head| *head != NO_HEAD).fold(start, |placement, head| {
+            let (hash, count) = self.hash_of(head, owner);
+            Placement { hash: placement.hash ^ hash, num_stones: placement.num_stones - count, ..placement }
         })
     }
 
@@ -200,7 +198,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
         self.owners[point] = side as u8;
         self.head[point] = name;
         self.next[point] = name;
-        self.chains[point] = Chain { liberties: 0, sum: 0, num_stones: 1 };
+        self.chains[point] = Chain { liberties: 0, sum: 0 };
         for neighbour in around {
             match self.owners[usize::from(neighbour)] {
                 OUTSIDE => {}
@@ -229,12 +227,13 @@ impl<const W: usize, const P: usize> Board<W, P> {
             }
         }
         let chain = self.chains[usize::from(self.head[point])];
+        let is_alone = self.next[point] == name;
         if chain.liberties == 0 {
             self.lift(geometry, self.head[point], side);
         } else {
             self.note_last_liberty(self.head[point], side);
         }
-        taken.filter(|_| num_taken == 1 && chain.num_stones == 1 && chain.liberties == 1)
+        taken.filter(|_| num_taken == 1 && is_alone && chain.liberties == 1)
     }
 
     #[inline]
@@ -261,10 +260,11 @@ impl<const W: usize, const P: usize> Board<W, P> {
         }
     }
 
-    /// Joins two chains of one side.
+    /// Joins two chains of one side. The stones of the one with fewer pseudo-liberties get the other's head: it is likely to be
+    /// the smaller one, and a state that a search copies has no room for a count of stones.
     fn join(&mut self, one: u16, other: u16) {
-        let stones = |head: u16| self.chains[usize::from(head)].num_stones;
-        let (large, small) = if stones(one) < stones(other) { (other, one) } else { (one, other) };
+        let liberties = |head: u16| self.chains[usize::from(head)].liberties;
+        let (large, small) = if liberties(one) < liberties(other) { (other, one) } else { (one, other) };
         let mut point = small;
         loop {
             self.head[usize::from(point)] = large;
@@ -278,7 +278,6 @@ impl<const W: usize, const P: usize> Board<W, P> {
         let whole = &mut self.chains[usize::from(large)];
         whole.liberties += part.liberties;
         whole.sum = whole.sum.wrapping_add(part.sum);
-        whole.num_stones += part.num_stones;
     }
 
     /// Removes a chain.

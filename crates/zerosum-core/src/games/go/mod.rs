@@ -250,9 +250,15 @@ impl<const W: usize, const P: usize> Game for Go<W, P> {
 
     fn legal_actions(&self, state: &State<W, P>, actions: &mut Vec<Action>) {
         let legal = state.moves(self).legal;
-        actions.reserve(legal.len() + 1);
-        legal.for_each(|point| actions.push(point as Action));
-        actions.push(self.variant.pass() as Action);
+        let first = actions.len();
+        // All are passes until they are written, the last for good. A `push` for each would ask for its room each time.
+        actions.resize(first + legal.len() + 1, self.variant.pass() as Action);
+        let mut places = actions[first..].iter_mut();
+        legal.for_each(|point| {
+            if let Some(place) = places.next() {
+                *place = point as Action;
+            }
+        });
     }
 
     fn is_legal(&self, state: &State<W, P>, action: Action) -> bool {

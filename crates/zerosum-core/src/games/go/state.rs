@@ -127,9 +127,15 @@ impl<const W: usize, const P: usize> State<W, P> {
         let side = self.player.index();
         let empty = self.board.empty(&go.geometry);
         let roomy = empty & go.geometry.adjacent(empty);
-        // A stone with an adjacent empty point is not suicide, and captures only on the last liberty of a chain.
-        let unclear = empty & (!roomy | self.board.last_liberties[1 - side]);
-        let mut quiet = roomy & !unclear;
+        let beside_own = go.geometry.adjacent(self.board.stones[side]);
+        let [own_last, their_last] = [side, 1 - side].map(|side| self.board.last_liberties[side]);
+        // A stone with an adjacent empty point is not suicide, nor is one beside a chain of its own side with another
+        // liberty. It captures only on the last liberty of a chain.
+        let safe = empty & (roomy | beside_own & !own_last);
+        // Without any chain of its own beside it, a stone among others with further liberties is suicide.
+        let may_live = if go.variant.suicide { go.geometry.all } else { beside_own };
+        let unclear = empty & (their_last | may_live & !safe);
+        let mut quiet = safe & !unclear;
         let (mut others, mut banned) = (SquareSet::EMPTY, SquareSet::EMPTY);
         unclear.for_each(|point| {
             let placement = self.board.placement(&go.geometry, point, side);
@@ -214,11 +220,11 @@ impl<const W: usize, const P: usize> State<W, P> {
             self.ko = None;
         } else {
             self.passes = 0;
-            let before = self.board.stones.map(|stones| stones.len());
+            let (before, num_before) = (self.board.stones, self.board.num_stones);
             let side = self.player.index();
             self.ko = self.board.place(&go.geometry, action.into(), side);
-            if self.board.num_stones <= before[0] + before[1] {
-                let lost = |side: usize, placed| (before[side] + placed - self.board.stones[side].len()) as u16;
+            if self.board.num_stones <= num_before {
+                let lost = |side: usize, placed| (before[side].len() + placed - self.board.stones[side].len()) as u16;
                 let (own, taken) = (lost(side, 1), lost(1 - side, 0));
                 self.prisoners[side] = self.prisoners[side].saturating_add(taken);
                 self.prisoners[1 - side] = self.prisoners[1 - side].saturating_add(own);
@@ -305,7 +311,7 @@ mod tests {
         }
     }
 
-    /// Along games by chance under all rules, for each number of an action.
+    /// Along games by chance under all rules, for each number of an action; the list of legal actions has the same ones.
     #[test]
     fn a_move_made_if_it_is_legal_is_the_same_move() {
         for superko in ["positional", "situational", "simple", "none"] {
@@ -316,10 +322,13 @@ mod tests {
                 let mut random = RandomStream::new(7, 0, 0, &text);
                 let (mut state, mut num_illegal) = (game.initial_state(), 0);
                 for _ in 0..900 {
+                    let mut actions = Vec::new();
+                    game.legal_actions(&state, &mut actions);
                     for action in 0..28 {
                         let (mut made, mut played) = (state.clone(), state.clone());
                         let is_legal = made.play_if_legal(&game, action);
                         assert_eq!(is_legal, game.is_legal(&state, action), "{text}, action {action}");
+                        assert_eq!(is_legal, actions.contains(&action), "{text}, action {action}");
                         if is_legal {
                             played.play(&game, action);
                             assert!(made == played && made.history == played.history, "{text}, action {action}");
@@ -327,8 +336,6 @@ mod tests {
                             num_illegal += usize::from(action < 25 && state.board.owner(action.into()).is_none());
                         }
                     }
-                    let mut actions = Vec::new();
-                    game.legal_actions(&state, &mut actions);
                     let moves = actions.len() - usize::from(actions.len() > 1); // passes only if there is nothing else
                     let drawn = (random.uniform() * moves as f64) as usize;
                     state.play(&game, actions[drawn]);

@@ -119,9 +119,14 @@ impl<G: Game> Tree<G> {
             }
             let index = match config.root_selection {
                 _ if id != ROOT => select_child(&self.arena, config, exploration, id),
-                RootSelection::Puct => {
-                    select_root_child(&self.arena, config, exploration, &self.search_priors, &self.moves)
-                }
+                RootSelection::Puct => select_root_child(
+                    &self.arena,
+                    config,
+                    exploration,
+                    &self.search_priors,
+                    &self.moves,
+                    &self.root_scores,
+                ),
                 RootSelection::Gumbel => {
                     let left = self.target_visits - root.visits - in_flight;
                     match self.halving.select(config, &self.arena, left) {

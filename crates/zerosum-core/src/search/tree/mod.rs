@@ -12,6 +12,7 @@ use super::node::{Estimate, NodeId, NodeKind};
 use super::prior::prior_of;
 use super::root::{Root, StopReason};
 use super::root_moves::RootMoves;
+use super::root_scores::RootScores;
 use crate::game::{Action, Game, Position};
 use crate::player::{ValueForFirst, ValueForMover};
 use crate::random::{RandomStream, gumbel_noise};
@@ -49,6 +50,8 @@ pub struct Tree<G: Game> {
     root_priors: Vec<f32>,
     /// The priors that selection uses: with noise, if any.
     search_priors: Vec<f32>,
+    /// The children of a root in selection by PUCT.
+    root_scores: RootScores,
     noise: Noise,
     /// Restrictions of the root's moves.
     moves: RootMoves,
@@ -89,6 +92,7 @@ impl<G: Game> Tree<G> {
             arena: Arena::new(max_bytes, has_details),
             root_priors: Vec::new(),
             search_priors: Vec::new(),
+            root_scores: RootScores::default(),
             noise: Noise::None,
             moves: RootMoves::default(),
             halving: Halving::default(),
@@ -381,6 +385,11 @@ impl<G: Game> Tree<G> {
 
     fn finish_simulation(&mut self, config: &SearchConfig, leaf: Estimate<ValueForFirst>) {
         backup(&mut self.arena, config, &self.path, leaf);
+        if let (RootSelection::Puct, [_, child, ..]) = (config.root_selection, &*self.path) {
+            let root = &self.arena.nodes[ROOT as usize];
+            let index = (child - root.first_child) as usize;
+            self.root_scores.note(index, &self.arena.nodes[*child as usize], root.player);
+        }
         self.deepest = self.deepest.max(self.path.len() as u32 - 1);
         self.count_results();
         self.note_end(config);
@@ -451,6 +460,9 @@ impl<G: Game> Tree<G> {
                 };
                 self.halving = Halving::new(config, &self.arena, self.root_priors.clone(), gumbels, left);
             }
+        }
+        if config.root_selection == RootSelection::Puct {
+            self.root_scores.reset(&self.arena, &self.arena.nodes[ROOT as usize], &self.search_priors);
         }
     }
 }
