@@ -25,7 +25,7 @@ pub struct Line {
 /// The lines of a board, and the weights of their features.
 #[derive(Debug)]
 pub struct Lines {
-    lines: Vec<Line>,
+    all: Vec<Line>,
     /// For each square, the lines through it.
     through: Vec<Vec<u32>>,
     /// For each feature of the features' map, its square and the digit of its side in the first player's view.
@@ -69,7 +69,7 @@ impl Lines {
         };
         let swapped = [false, true]
             .map(|is_reversed| (0..num_contents as u32).map(|content| seen(content, is_reversed)).collect());
-        Ok(Self { lines, through, places: features.places_of_first_kind(), swapped, weights })
+        Ok(Self { all: lines, through, places: features.places_of_first_kind(), swapped, weights })
     }
 
     /// The square of a feature and the digit of its side, in the first player's view; `None` for another kind than the first.
@@ -80,7 +80,7 @@ impl Lines {
 
     /// Number of lines.
     pub fn num_lines(&self) -> usize {
-        self.lines.len()
+        self.all.len()
     }
 
     /// The lines through a square.
@@ -92,7 +92,7 @@ impl Lines {
     /// The feature of a line in each side's view, for the digits of all squares in the first player's; `None` if it is empty.
     #[inline]
     pub fn features(&self, line: usize, digits: &[u8]) -> Option<[usize; 2]> {
-        let line = &self.lines[line];
+        let line = &self.all[line];
         let content = line.squares.iter().rev().fold(0, |sum, square| 3 * sum + u32::from(digits[*square as usize]));
         let other = self.swapped[usize::from(line.is_reversed)][content as usize];
         (content != 0).then_some([(line.own + content) as usize, (line.other + other) as usize])
