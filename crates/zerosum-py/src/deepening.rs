@@ -25,6 +25,9 @@ use crate::syzygy::Syzygy;
 /// Largest number of entries of a table.
 const MAX_TABLE_ENTRIES: u64 = 1 << 32;
 
+/// A line of squares: the squares, its table's first feature in both views, whether the other side reads it backwards.
+type LineWords = (Vec<u32>, u32, u32, bool);
+
 /// An efficiently updatable network as a search evaluates it: in whole numbers.
 ///
 /// A feature is a square of a bit plane or a step of a constant plane's number. For each bit plane `bits` has the
@@ -59,7 +62,7 @@ impl UpdatableNetwork {
         input_bias: PyReadonlyArray1<'_, f32>,
         output: PyReadonlyArray1<'_, f32>,
         output_bias: f32,
-        lines: Option<Vec<(Vec<u32>, u32, u32, bool)>>,
+        lines: Option<Vec<LineWords>>,
         line_weights: Option<PyReadonlyArray1<'_, f32>>,
     ) -> PyResult<Self> {
         let feature = |number: i64| u32::try_from(number).ok();
