@@ -340,6 +340,7 @@ def test_a_long_gradient_is_shortened_with_adams_decay_in_it() -> None:
             parameter.grad = torch.zeros_like(parameter)
         learner._limit_gradient()
         decays.append([parameter.grad for parameter in parameters])
+        assert not any(group["weight_decay"] for group in learner._optimizer.param_groups), "once is enough"
     for none, some, parameter in zip(*decays, parameters, strict=True):
         assert none is not None and some is not None and not none.any()
         assert torch.equal(some, 3.0 * parameter.detach())

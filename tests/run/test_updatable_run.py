@@ -133,7 +133,10 @@ def test_other_commands_take_the_run(run: Path, tmp_path: Path) -> None:
     words: list[str] = []
     dry_run("minichess", tmp_path / "new", preset="nnue", asked={}, report=words.append)
     assert any("Self-play is an alpha-beta search" in text for text in words)
-    found = evaluate(run, num_games=2, num_positions=1, num_simulations=2, write=lambda _: None)
+    said: list[str] = []
+    found = evaluate(run, num_games=2, num_positions=1, num_simulations=300, write=said.append)
+    assert said[0].endswith(": 300 positions a move.")
+    assert [result.second for result in found.matches] == ["random", "rollouts@3", "rollouts@30"], "equal time"
     assert found.matches
 
 

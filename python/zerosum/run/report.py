@@ -73,7 +73,8 @@ def evaluate(
     The last two are of games that have them.
 
     The opponents are random play and pure MCTS with rollouts, at as many simulations as the player has and at ten
-    times as many. Rollouts are random, so games differ without random openings.
+    times as many; beside an alpha-beta search one for each `POSITIONS_PER_SIMULATION` positions. Rollouts are random,
+    so games differ without random openings.
 
     Args:
         run: A run directory, a directory of checkpoints, or a checkpoint's JSON.
@@ -94,7 +95,7 @@ def evaluate(
     """
     require_pairs("num_games", num_games)
     player = load_player(run, num_simulations=num_simulations, game=game or None, batch_size=GAMES_AT_ONCE)
-    write(f"{run}: {player.config.num_simulations} simulations a move.")
+    write(f"{run}: {player.config.num_simulations} {'positions' if player.is_alpha_beta else 'simulations'} a move.")
     matches = _play_matches(player, num_games, seed, write, write_json, on_game) if num_games else []
     mistakes = _count_mistakes(player, table_files, num_positions, seed, write, write_json) if num_positions else []
     exam = list[PartResult]()
@@ -117,8 +118,8 @@ def _play_matches(
     write_json: Write,
     on_game: Callable[[int, int], None],
 ) -> list[MatchResult]:
-    simulations = player.config.num_simulations
-    contestant = contestant_of(player, f"{player.name}@{simulations}")
+    contestant = contestant_of(player, f"{player.name}@{player.config.num_simulations}")
+    count = max(1, player.config.num_simulations // player.visits_for(1))
 
     done = itertools.count(1)
 
@@ -133,17 +134,18 @@ def _play_matches(
             on_game=lambda _: on_game(next(done), EVALUATION_MATCHES * num_games),
         )
 
-    def anchor(count: int) -> Contestant:
-        return rollouts(player.game, count, seed=seed)
+    def anchors() -> list[Contestant]:
+        return [rollouts(player.game, each, seed=seed) for each in (count, 10 * count)]
 
     write(f"{num_games} games against each opponent, both colours:")
     results = []
-    for opponent in (RANDOM, anchor(simulations), anchor(10 * simulations)):
+    for opponent in (RANDOM, *anchors()):
         results.append(meet(contestant, opponent))
         write(str(results[-1]))
         write_json(score_json(results[-1]))
     # Games between anchors connect the ratings if the player wins all its games.
-    links = [meet(anchor(simulations), RANDOM), meet(anchor(10 * simulations), anchor(simulations))]
+    weak, strong = anchors()
+    links = [meet(weak, RANDOM), meet(strong, anchors()[0])]
     ratings = fit_ratings([result.pair_score for result in (*results, *links)], zero=RANDOM.name).by_name
     write("Elo, with random play at 0:")
     width = max(map(len, ratings))

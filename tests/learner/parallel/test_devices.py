@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from learners_for_tests import BATCH, PLAIN, SHAPE, SMALL, assert_same, make_bat
 from learners_for_tests import new_learner as plain_learner
 from zerosum.base.errors import RunError, SettingsError
 from zerosum.learner.parallel import ParallelLearner, new_learner
-from zerosum.learner.parallel.device_learner import DeviceLearner
+from zerosum.learner.parallel.device_learner import LOOPBACK, DeviceLearner, _meet
 from zerosum.learner.parallel.messages import pack_message, read_message, unpack_message
 from zerosum.learner.parallel.parallel_learner import LocalDevices, Put, learning_devices
 from zerosum.network import initial_weights
@@ -161,3 +163,22 @@ def test_messages_are_read_as_they_were_written_and_a_cut_one_is_the_end() -> No
         assert read_message(io.BytesIO(whole[:size])) is None
         with pytest.raises(ValueError, match="cut off"):
             unpack_message(whole[:size])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it takes the system's choice there")
+@pytest.mark.parametrize(
+    ("meeting", "is_one_machine"), [("file", True), ("tcp://127.0.0.1:29500", True), ("tcp://10.0.0.7:29500", False)]
+)
+def test_devices_of_one_machine_meet_on_its_loopback(
+    meeting: str, is_one_machine: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name server that does not know this machine, or a firewall, then stops no training."""
+    joined: list[dict[str, object]] = []
+    monkeypatch.setattr("torch.distributed.init_process_group", lambda *_, **words: joined.append(words))
+    names = "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"
+    for name in names:
+        monkeypatch.setenv(name, "")  # restored after the test
+        monkeypatch.delenv(name)
+    _meet(torch.device("cpu"), str(tmp_path / meeting) if meeting == "file" else meeting, place=1, num_devices=2)
+    assert [os.environ.get(name) for name in names] == [LOOPBACK if is_one_machine else None] * 2
+    assert joined[0]["rank"] == 1 and joined[0]["world_size"] == 2
