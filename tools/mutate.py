@@ -83,7 +83,7 @@ ROOMS = {
     "contest": _room("contest"),
     "storage": _room("run/storage"),
     "cluster": _room("cluster"),
-    "network": _room("network"),
+    "network": _room("network", also=("learner/test_learner.py", "learner/parallel/test_parallel_learner.py")),
 }
 
 

@@ -21,6 +21,7 @@ from zerosum.network.checkpoint import (
     list_checkpoints,
     load_learner_state,
     load_newest,
+    save_network,
     set_aside,
 )
 from zerosum.network.description import require_encoder
@@ -135,6 +136,18 @@ def test_playing_needs_no_learner_state(tmp_path):
     assert_same(load_checkpoint(path), make_checkpoint())
     with pytest.raises(DamagedCheckpointError, match=r"step-00001000\.learner\.safetensors is missing"):
         load_learner_state(path)
+
+
+def test_a_network_to_play_with_has_weights_of_half_the_size(tmp_path):
+    checkpoint = make_checkpoint()
+    read = load_checkpoint(save_network(tmp_path, checkpoint))
+    assert read.info == checkpoint.info
+    for name, weight in checkpoint.weights.items():
+        np.testing.assert_array_equal(read.weights[name], weight.astype(np.float16).astype(np.float32))
+    name = next(iter(checkpoint.weights))
+    too_large = {**checkpoint.weights, name: np.full_like(checkpoint.weights[name], 70_000)}
+    with pytest.raises(DataError, match=f"weights {name} do not fit float16, whose largest number is 65504"):
+        save_network(tmp_path / "other", dataclasses.replace(checkpoint, weights=too_large))
 
 
 def test_a_step_is_saved_once(tmp_path):

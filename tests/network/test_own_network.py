@@ -16,6 +16,7 @@ from zerosum.games import make
 from zerosum.network import NetworkConfig, load_checkpoint
 from zerosum.network.config import parse_shapes, shapes_text
 from zerosum.network.evaluators import make_evaluator
+from zerosum.network.evaluators.onnx_graph import onnx_model
 from zerosum.run.config import new_config
 from zerosum.run.training import train
 
@@ -118,6 +119,18 @@ def test_it_is_exported(learned: Path, tmp_path: Path, zero: Command) -> None:
     with torch.inference_mode():
         expected = network(torch.from_numpy(planes)).logits["policy"].numpy()
     np.testing.assert_allclose(policy, expected, atol=1e-5)
+
+
+def test_a_module_that_torch_cannot_export_is_told(learned: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("an operator is missing\nand much more")
+
+    pytest.importorskip("onnx")
+    monkeypatch.setattr(torch.onnx, "export", fail)
+    with pytest.raises(SettingsError, match=r"torch cannot write .*:Tiny.* as ONNX: an operator is missing\.$"):
+        onnx_model(load_checkpoint(learned))
 
 
 def test_the_same_seed_begins_alike(file: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from zerosum.games import make, state_after
 from zerosum.network import Checkpoint, NetworkConfig, NetworkShape, initial_weights, load_checkpoint
 from zerosum.network.board_lines import BoardLines
 from zerosum.network.evaluators import make_evaluator
+from zerosum.network.evaluators.onnx_graph import onnx_model
 from zerosum.network.evaluators.updatable import UpdatableEvaluator, expected_result
 from zerosum.network.own_network import network_module
 from zerosum.network.piece_planes import VIEWS as VIEWS_OF_OPPONENT
@@ -164,6 +165,15 @@ def test_values_of_pieces_are_what_the_network_counts() -> None:
     assert found["king"] == pytest.approx(0.0, abs=0.01)
 
 
+def test_a_network_begins_where_its_activation_has_a_slope() -> None:
+    """Some forty pieces move the sums of the first layer by about a quarter around the middle of the activation."""
+    game = chess()
+    config = NetworkConfig(kind="updatable", updatable_units=64)
+    weights = initial_weights(config, NetworkShape.of(game.spec), seed=1)
+    assert np.sqrt(40) * weights["input.weight"].std() == pytest.approx(0.5, rel=0.02)
+    assert (weights["input.bias"] == 0.5).all() and not weights["kinds.weight"].any()
+
+
 def test_the_evaluator_gives_equal_logits_and_values_of_the_network() -> None:
     game, states = positions("minichess(history=1)", 6)
     evaluator = make_evaluator(random_updatable(game), batch_size=4, game=game)
@@ -220,3 +230,52 @@ def test_games_without_pieces_and_wrong_weights_are_refused() -> None:
     other = make("connect4")
     with pytest.raises(GameError, match="this network is of the encoding tictactoe"):
         network.evaluations(other.encode([other.initial_state()]))
+
+
+def test_lines_are_exported() -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    game, states = positions("gomoku(size=7)", 9)
+    checkpoint = random_updatable(game, lines=5)
+    session = onnxruntime.InferenceSession(onnx_model(checkpoint).SerializeToString())
+    planes = game.encode(states).planes()
+    module = network_module(checkpoint.info.network, checkpoint.info.shape, checkpoint.weights).eval()
+    with torch.no_grad():
+        expected = module(torch.from_numpy(planes)).logits["value"].numpy()
+    np.testing.assert_allclose(session.run(None, {"planes": planes})[0], expected, atol=1e-5)
+
+
+def test_lines_that_no_board_has_are_refused() -> None:
+    game = make("gomoku(size=5)")
+    with pytest.raises(SettingsError, match="updatable_lines is 6, but a board of 5 x 5 squares has no such line"):
+        initial_weights(NetworkConfig(kind="updatable", updatable_lines=6), NetworkShape.of(game.spec), seed=0)
+    with pytest.raises(SettingsError, match="updatable_lines is 1, expected 0, or 2 to 6"):
+        NetworkConfig(kind="updatable", updatable_lines=1)
+    bits, turned = [(0, 25), (25, 0)] + [(-1, -1)] * 9, list(range(25))
+    num_bits = sum(not plane.is_constant for plane in game.spec.planes)
+    arrays = {"input": np.zeros(50 * 16, np.float32), "input_bias": np.zeros(16, np.float32)}
+    arrays["output"] = np.zeros(32, np.float32)
+
+    def network(lines: list[tuple[list[int], int, int, bool]], num_features: int = 9) -> UpdatableNetwork:
+        return UpdatableNetwork(
+            game,
+            bits[:num_bits],
+            [(-1, -1, 0, 0.0)] * (len(game.spec.planes) - num_bits),
+            turned,
+            50,
+            **arrays,
+            output_bias=0.0,
+            lines=lines,
+            line_weights=np.zeros(num_features * 16, np.float32),
+        )
+
+    network([([0, 1], 0, 0, False)])
+    for lines, message in (
+        ([([0, 25], 0, 0, False)], "lines do not fit 25 squares and 9 features"),
+        ([([0, 1], 1, 0, False)], "lines do not fit"),
+        ([([0, 1], 0, 0, False), ([0, 1, 2], 0, 0, False)], "lines do not fit"),
+        ([([], 0, 0, False)], "lines of 0 squares, expected 1 to 6"),
+        ([(list(range(7)), 0, 0, False)], "lines of 7 squares"),
+    ):
+        with pytest.raises(GameError, match=message):
+            network(lines)

@@ -76,7 +76,7 @@ class UpdatableModule(nn.Module):
         """How many lines have each content [B, contents], as `BoardLines.counts`."""
         digits_BS = (own_BS + 2 * opponent_BS).long()
         contents = (digits_BS[:, self.line_squares] * self.digit_values).sum(-1) + self.first_contents
-        counts = own_BS.new_zeros(len(own_BS), len(self.is_counted))
+        counts = own_BS.new_zeros(own_BS.shape[0], len(self.is_counted))  # an exporter follows shapes, not len()
         return counts.scatter_add(1, contents, torch.ones_like(contents, dtype=counts.dtype)) * self.is_counted
 
     def _steps(self, x_BCS: Tensor, places: list[int]) -> list[Tensor]:
