@@ -83,6 +83,12 @@ def test_rooms(cpus: int, gpus: float, config: ClusterConfig, number: int, each:
     assert (room.num_in(cpus, gpus), (room.cpus, room.gpus)) == (number, each)
 
 
+def test_a_game_in_python_has_an_actor_for_each_core() -> None:
+    """Its rules hold the interpreter's lock, so a process uses one core."""
+    assert room_of(8, 0.0, ClusterConfig(), is_python=True).num_in(8, 0.0) == 8
+    assert room_of(8, 0.0, ClusterConfig(cpus_per_actor=4), is_python=True).num_in(8, 0.0) == 2
+
+
 def test_actors_that_have_answered_are_not_silent_while_a_pass_is_slow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
