@@ -237,7 +237,9 @@ class UpdatableNetwork:
     number of its first square's feature in the view of the player to move and in the other side's view, or -1 twice if
     it has none; `turned` has each square's place in the other side's view. For each constant plane `numbers` has the
     same two features of its first step, the number of steps and the count that the plane's number 1 stands for.
-    Weights are `input` [features * units], `input_bias` [units], `output` [2 * units] and `output_bias`.
+    Weights are `input` [features * units], `input_bias` [units], `output` [2 * units] and `output_bias`. For each line
+    of squares `lines` has its squares, the first feature of its contents in the view of the player to move and in the
+    other side's view, and whether that side reads it in the opposite order; `line_weights` are [line features * units].
 
     Raises GameError if a number of planes, features or weights is not the game's, or a weight is out of range.
     """
