@@ -7,7 +7,7 @@ use crate::search::node::{Details, Node, NodeId, NodeKind};
 const MAX_INDEX: u64 = u32::MAX as u64 - (1 << 24);
 
 /// Spare capacity when a list grows: one part in this many.
-const GROWTH: usize = 4;
+pub(super) const GROWTH: usize = 4;
 
 impl Arena {
     /// Whether this many more simulations surely fit, spare capacity included.
@@ -58,7 +58,7 @@ pub(super) fn run_shift(max_bytes: u64) -> u32 {
 /// Appends default values and returns the index of the first.
 ///
 /// Vectors double by themselves, which would leave half of a large tree's memory unused.
-fn grow<T: Clone + Default>(list: &mut Vec<T>, count: usize) -> usize {
+pub(super) fn grow<T: Clone + Default>(list: &mut Vec<T>, count: usize) -> usize {
     let start = list.len();
     if list.capacity() - start < count {
         list.reserve_exact(count + start / GROWTH);

@@ -1,4 +1,4 @@
-use super::memory::block_size;
+use super::memory::{GROWTH, block_size, grow, shrink};
 use super::*;
 use crate::player::ValueForFirst;
 use crate::random::RandomStream;
@@ -129,4 +129,16 @@ fn outgrown_memory_is_used_again() {
     // What the first child outgrew served those after it: 10 blocks of 10, and one each of 1, 2, 4 and 8.
     assert_eq!(arena.nodes.len(), 1 + 10 + 10 * 10 + 1 + 2 + 4 + 8);
     assert_eq!(arena.runs.len(), arena.small_words + 10 * (2 + 20) + (2 + 10));
+}
+
+#[test]
+fn a_list_has_little_spare_room() {
+    let mut list = Vec::<u32>::new();
+    for _ in 0..1000 {
+        grow(&mut list, 3);
+    }
+    assert!(list.capacity() <= 3000 + 3000 / GROWTH + 3, "it does not double: {}", list.capacity());
+    list.truncate(40);
+    shrink(&mut list);
+    assert!((40..=40 + 40 / GROWTH).contains(&list.capacity()), "{}", list.capacity());
 }
