@@ -79,7 +79,7 @@ def core_network(checkpoint: Checkpoint, game: Rules) -> UpdatableNetwork:
 
 
 def lines_of(config: NetworkConfig, board_shape: tuple[int, int]) -> BoardLines | None:
-    """The lines whose contents are features of a network; None without any."""
+    """The lines whose contents are features of a network; None without any. Raises SettingsError as `BoardLines.of`."""
     return BoardLines.of(config.updatable_lines, board_shape) if config.updatable_lines else None
 
 

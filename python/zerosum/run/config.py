@@ -33,7 +33,7 @@ from zerosum.games.rules import has_owners
 from zerosum.learner import LearnerConfig
 from zerosum.network import CheckpointInfo, NetworkConfig, NetworkShape
 from zerosum.network.piece_planes import require_piece_planes
-from zerosum.network.updatable import opponent_view
+from zerosum.network.updatable import lines_of, opponent_view
 from zerosum.replay import ReplayConfig
 from zerosum.run.defaults import default_settings
 from zerosum.run.initial_network import load_initial_network, require_initial_network, setting_text, settings_of
@@ -183,6 +183,7 @@ def _new_run(
         name = GameName.of_core(game.spec)
     network = config.network
     if network.kind == "updatable":
+        lines_of(network, game.spec.board_shape)  # refuses lines that the board does not have
         network = dataclasses.replace(network, opponent_view=opponent_view(game))
     if network.module and "module" in asked.get("network", {}):
         from zerosum.network.own_network import as_named
