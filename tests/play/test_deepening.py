@@ -27,8 +27,9 @@ from zerosum.play.contestant import ProgramContestant, alpha_beta
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.driver import SearchDriver
 from zerosum.play.entries import Entry, enter
+from zerosum.play.origin import ALPHA_BETA_NODES
 from zerosum.play.own_contestants import with_skill
-from zerosum.play.player import ALPHA_BETA_NODES, Player, load_player, network_name
+from zerosum.play.player import Player, load_player, network_name
 from zerosum.play.runs import network_at
 from zerosum.play.skill import MOST_SKILL, positions_of, temperature_of
 from zerosum.play.task import Task

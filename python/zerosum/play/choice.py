@@ -34,12 +34,13 @@ Say = Callable[[str], None]
 """Gets the sentence about a choice."""
 
 
-def say_nothing(_sentence: str) -> None:
-    """The default `Say`."""
-
-
 def choose_player(
-    game: Rules, path: Path | None = None, *, runs: Path | None = None, backend: str = "auto", say: Say = say_nothing
+    game: Rules,
+    path: Path | None = None,
+    *,
+    runs: Path | None = None,
+    backend: str = "auto",
+    say: Say = lambda _sentence: None,
 ) -> Player:
     """The player of a run or checkpoint; if none is named, of the newest run in `runs` whose network fits the game.
 
@@ -88,7 +89,7 @@ def open_player(
     game: str = "",
     num_simulations: int | None = None,
     runs: Path | None = None,
-    say: Say = say_nothing,
+    say: Say = lambda _sentence: None,
 ) -> Player:
     """An opponent for people, with the game's own rules.
 
@@ -206,7 +207,7 @@ class Players:
         self,
         named: str = "",
         *,
-        say: Say = say_nothing,
+        say: Say = lambda _sentence: None,
         runs: Path | None = None,
     ) -> None:
         self._say, self._runs = say, runs

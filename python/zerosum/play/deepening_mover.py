@@ -22,7 +22,7 @@ from zerosum.network.evaluators import Evaluator
 from zerosum.network.evaluators.updatable import UpdatableEvaluator, value_of
 from zerosum.play.analysis import win_rate
 from zerosum.play.deepening_driver import ENTRIES_PER_MIB
-from zerosum.play.player import ALPHA_BETA_NODES
+from zerosum.play.origin import ALPHA_BETA_NODES
 from zerosum.play.skill import drawn_action
 from zerosum.search.config import ExactTables, SearchConfig, exact_tables
 

@@ -18,6 +18,9 @@ from zerosum.search import SearchConfig
 LEARNED_RULES = SearchConfig(rules="learned", exact_bounds=False, proof_nodes=0, reuse_tree=False)
 """The search of a network that has learned the rules and lies outside of any run."""
 
+ALPHA_BETA_NODES = 100_000
+"""Positions of an alpha-beta search for a move without another limit."""
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -61,8 +64,10 @@ class Origin:
         return Origin(path, directory, GameName.parse(game) if game else None, config)
 
     def own_search(self, info: CheckpointInfo, num_simulations: int | None) -> SearchConfig:
-        """The settings of the network's search, with another number of simulations if one is given."""
+        """The settings of the network's search, with another number of simulations or positions if one is given."""
         search = self.search or (LEARNED_RULES if info.network.kind == "muzero" else SearchConfig())
+        if info.network.kind == "updatable":
+            num_simulations = num_simulations or ALPHA_BETA_NODES
         return search if num_simulations is None else replace(search, num_simulations=num_simulations)
 
     def learned_game(self, info: CheckpointInfo) -> GameName:

@@ -31,7 +31,7 @@ from zerosum.play.contestant import (
 )
 from zerosum.play.deepening_mover import DeepeningProgram
 from zerosum.play.origin import Origin
-from zerosum.play.player import ALPHA_BETA_NODES, Player, network_evaluator, network_name
+from zerosum.play.player import Player, network_evaluator, network_name
 from zerosum.play.runs import PlayerWord, run_names
 from zerosum.play.skill import MOST_SKILL, positions_of, search_of_skill, temperature_of
 from zerosum.play.words import GAME_AS_PLAYER, OWN_WORDS
@@ -96,13 +96,10 @@ def parse_player(
     checkpoint = load_checkpoint(path, game=game)
     if words := untrained_words(checkpoint.info, game):
         say(f"{named} {words}.")
-    is_updatable = checkpoint.info.network.kind == "updatable"
-    if is_updatable:
-        num_simulations = num_simulations or ALPHA_BETA_NODES
     search, own = Origin.of(path).own_search(checkpoint.info, num_simulations), rules_for(checkpoint.info, game)
     evaluator = network_evaluator(checkpoint, own, precision=precision, batch_size=batch_size, num_threads=num_threads)
     return network_contestant(
-        str(named) if is_updatable else f"{word}@{search.num_simulations}",
+        str(named) if isinstance(evaluator, UpdatableEvaluator) else f"{word}@{search.num_simulations}",
         evaluator,
         search,
         network=network_name(checkpoint.info),

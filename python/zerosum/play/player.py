@@ -47,8 +47,6 @@ MOST_SIMULATIONS = 1 << 24
 """Largest number of simulations that users may set. A search by time has no such limit."""
 
 
-ALPHA_BETA_NODES = 100_000
-"""Positions of an alpha-beta search for a move without another limit."""
 POSITIONS_PER_SIMULATION = 100
 """Positions of an alpha-beta search in the time of a simulation of a tree search on a CPU, about."""
 
@@ -306,8 +304,6 @@ def load_player(
     asked = make(game) if game else None
     checkpoint, origin = load_checkpoint(path, game=asked), Origin.of(path)
     info = checkpoint.info
-    if info.network.kind == "updatable":
-        num_simulations = num_simulations or ALPHA_BETA_NODES
     search = origin.own_search(info, num_simulations)
     learned = asked or make(origin.learned_game(info))
     checkpoint = for_game(checkpoint, learned)

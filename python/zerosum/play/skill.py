@@ -24,7 +24,8 @@ from zerosum.games import Rules, make
 from zerosum.games.rules import given_options
 from zerosum.network.evaluators.evaluator import Evaluator
 from zerosum.network.evaluators.updatable import UpdatableEvaluator
-from zerosum.play.player import ALPHA_BETA_NODES, Player, network_name, seeing_ends
+from zerosum.play.origin import ALPHA_BETA_NODES
+from zerosum.play.player import Player, network_name, seeing_ends
 from zerosum.play.runs import network_at
 from zerosum.search import SearchConfig
 
