@@ -73,9 +73,9 @@ SETTINGS_OF_PRESET = {
 }
 STEPS_A_CHECKPOINT = 20
 STEPS_A_KILL = 60
-"""Of a deterministic run's budget."""
+"""Steps in the budget of a deterministic run for each kill."""
 CHECKPOINTS_A_KILL = 3
-"""Of a deterministic run."""
+"""Checkpoints of a deterministic run for each kill."""
 REPORT_SECONDS = 0.2
 """Between rows of metrics, which are ten seconds apart otherwise."""
 LONGEST_START_S = 120.0

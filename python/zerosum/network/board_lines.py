@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from zerosum.base.errors import SettingsError
 
-DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
-"""Steps in (row, column) of the lines: along rows, columns and both diagonals, with ascending squares."""
-TABLE_OF_DIRECTION = (0, 1, 2, 2)
+TABLE_OF_DIRECTION = {(0, 1): 0, (1, 0): 1, (1, 1): 2, (1, -1): 2}
+"""The table of lines by their step in (row, column): along rows, columns and both diagonals, with ascending squares."""
 NUM_TABLES = 3
 
 
@@ -50,7 +49,7 @@ class BoardLines:
         squares = np.arange(board_shape[0] * board_shape[1]).reshape(board_shape)
         found = [
             (line, table)
-            for direction, table in zip(DIRECTIONS, TABLE_OF_DIRECTION, strict=True)
+            for direction, table in TABLE_OF_DIRECTION.items()
             for line in _lines(squares, length, direction)
         ]
         if not found:

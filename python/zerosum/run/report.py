@@ -134,18 +134,17 @@ def _play_matches(
             on_game=lambda _: on_game(next(done), EVALUATION_MATCHES * num_games),
         )
 
-    def anchors() -> list[Contestant]:
-        return [rollouts(player.game, each, seed=seed) for each in (count, 10 * count)]
+    def anchor(factor: int) -> Contestant:
+        return rollouts(player.game, factor * count, seed=seed)
 
     write(f"{num_games} games against each opponent, both colours:")
     results = []
-    for opponent in (RANDOM, *anchors()):
+    for opponent in (RANDOM, anchor(1), anchor(10)):
         results.append(meet(contestant, opponent))
         write(str(results[-1]))
         write_json(score_json(results[-1]))
     # Games between anchors connect the ratings if the player wins all its games.
-    weak, strong = anchors()
-    links = [meet(weak, RANDOM), meet(strong, anchors()[0])]
+    links = [meet(anchor(1), RANDOM), meet(anchor(10), anchor(1))]
     ratings = fit_ratings([result.pair_score for result in (*results, *links)], zero=RANDOM.name).by_name
     write("Elo, with random play at 0:")
     width = max(map(len, ratings))

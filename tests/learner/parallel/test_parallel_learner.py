@@ -104,7 +104,7 @@ def test_steps_are_those_of_one_device(optimizer: str) -> None:
 
 
 def test_a_resumed_learner_goes_on_alike_until_a_device_dies() -> None:
-    """That is a sentence, and ends the other device."""
+    """The death of a device is told in a sentence, and ends the other one."""
     with two_devices(CONFIG) as two:
         two.step(new_batch(0), progress=0.1)
         state, weights = two.state(), two.weights()

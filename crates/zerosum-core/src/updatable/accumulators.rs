@@ -17,6 +17,7 @@ pub struct Accumulators {
     features: Vec<u64>,
     /// [heights][first player's units, second player's units].
     sums: Vec<i32>,
+    /// The contents of lines; without lines it stays empty.
     followed: FollowedLines,
 }
 

@@ -1,8 +1,9 @@
 //! Features of lines of squares: what stands on all squares of a line together, as n-tuple networks have it (Lucas 2008).
 //!
 //! The content of a line of k squares is a number of k digits to the base 3, its first square the lowest: 1 for an own piece of the
-//! game's first kind (its stones, its pawns), 2 for one of the other side, 0 for neither. It is the place of a feature in a table that many lines share,
-//! and an empty line has none. The geometry is the caller's: for each line its squares, and its tables in both sides' views.
+//! game's first kind (its stones, its pawns), 2 for one of the other side, 0 for neither. It is the place of a feature in a table
+//! that many lines share, and an empty line has none. The geometry is the caller's: for each line its squares, and its tables in
+//! both sides' views.
 
 use super::features::FeatureMap;
 

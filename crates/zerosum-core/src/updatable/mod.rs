@@ -2,7 +2,8 @@
 //!
 //! The inputs are features that are present or absent: a piece on a square, a number of pieces in hand. For each side there is a
 //! sum over the features as that side sees the board, the accumulator; a move adds and subtracts the few features that it
-//! changes. A network may have features of whole [`lines`] of squares, too. The output is a linear layer over both accumulators, that of the player to move first:
+//! changes. A network may have features of whole [`lines`] of squares, too. The output is a linear layer over both accumulators,
+//! that of the player to move first:
 //!
 //! ```text
 //!   accumulator  a  = b1 + sum of W1[f] over the features f        whole numbers in units of 1 / QA
